@@ -54,10 +54,11 @@ name=$(cat name.txt)
 "$ASSAY" flame names.folded -o flame.svg && "$ASSAY" flame names.folded --title "$name" -o title.svg &&
     "$ASSAY" view --no-open names.folded --html view.html 2>err &&
     "$ASSAY" cover export --format html names.info -o cover.html &&
+    "$ASSAY" diff names.folded names.folded --html diff.html --flame change.svg >out 2>err &&
     "$ASSAY" bench -N -r 3 -n "$name" true --html bench.html --svg bench.svg >out 2>err &&
     "$ASSAY" stat -r 3 --html stat.html -- true "$name" >out 2>err
 verdict 'the pages are written' $?
-for page in view.html flame.svg title.svg cover.html bench.html bench.svg stat.html; do
+for page in view.html diff.html flame.svg change.svg title.svg cover.html bench.html bench.svg stat.html; do
     check "names in $page are text" opens marker-0 $page
     [ -z "$driver" ] || check "names in $page are text when they are touched" touch_page marker-0 $page
 done

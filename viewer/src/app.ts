@@ -109,7 +109,7 @@ export class App {
       e.stopPropagation();
     });
     this.rankModules(this.state.metric);
-    const title = h("div", { class: "title" }, h("h1", { title: shown(document.title) }, shown(document.title, 200)), this.truth);
+    const title = h("div", { class: "title" }, h("h1", {}, shown(document.title, 200)), this.truth);
     this.showTruth();
     const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
     document.body.prepend(h("div", { id: "app" }, h("header", {}, h("div", { class: "top" }, title, h("div", { class: "search", role: "search" }, this.searchBox, this.matchText), h("button", { "aria-label": "keys", onclick: () => this.help.showModal() }, "?")), wrong, h("div", { class: "top" }, this.tabBar, this.bar), this.chips), this.frame, this.live, this.help));

@@ -40,7 +40,7 @@ export function diffView(host: DiffHost): HTMLElement {
     { name: "change", title: judged ? "with its 95 % interval, without what all rows share" : "", width: 116, number: true, cell: changeText, sort: r => (isNaN(r.ratio) ? r.after / (r.before || 1e-9) : r.ratio) },
   ];
   if (judged) columns.push({ name: "verdict", title: "all verdicts hold together", width: 76, cell: r => h("span", { class: kind(r.verdict) }, arrows[r.verdict] + verdicts[r.verdict]), sort: r => [9, 1, 0, 3, 2][r.verdict] });
-  columns.push({ name: table.by, width: 0, cell: r => h("span", { title: shown(r.name, 600) }, h("code", {}, shown(table.by === "line" ? r.name.replace(/^[^:]*: ?/, "") : r.name, 300))), sort: r => r.name });
+  columns.push({ name: table.by, width: 0, cell: r => h("span", {}, h("code", {}, shown(table.by === "line" ? r.name.replace(/^[^:]*: ?/, "") : r.name, 300))), sort: r => r.name });
   if (table.by !== "module" && innerWidth > 1100) columns.push({ name: "at", width: 190, cell: r => shown(r.file ? baseName(r.file) + ":" + r.line : r.oldFile ? baseName(r.oldFile) + ":" + r.oldLine + " before" : "", 60), sort: r => baseName(r.file || r.oldFile) });
   const by = h("select", { "aria-label": "what is compared", title: "what is compared", onchange: () => host.set(by.value, host.onlyChanged) }, ...diff.tables.map(t => h("option", { value: t.by, selected: t === table }, titles[t.by] ?? t.by)));
   const only = h("input", { type: "checkbox", onchange: () => host.set(table.by, only.checked) });

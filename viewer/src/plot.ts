@@ -45,6 +45,8 @@ export const change = (ratio: number) => { const p = (ratio - 1) * 100; return (
 /** The n-th colour of a set. */
 export const colour = (n: number) => css("--plot" + ((n % 6) + 1));
 
+let plots = 0; // made so far: headings have ids, as names do not stand in attributes
+
 export class Plot {
   element: HTMLElement;
   canvas: HTMLCanvasElement;
@@ -55,7 +57,7 @@ export class Plot {
   private heading = h("h2");
 
   constructor(title: string, public height: number, private paint: (p: Plot) => void, private say: (text: string) => void) {
-    this.canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "picture", "aria-label": title + ". Left and right go from mark to mark; t shows the numbers as a table." });
+    this.canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "picture", "aria-labelledby": this.heading.id = "plot" + ++plots });
     this.element = h("figure", { class: "chart" }, this.heading, this.canvas);
     this.title(title);
     this.canvas.style.height = height + "px";

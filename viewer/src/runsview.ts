@@ -186,7 +186,7 @@ export function benchView(host: RunsHost): HTMLElement {
     if (!isNarrow()) columns.push({ name: "− 0 +", title: "the interval of the change", width: 96, cell: c => forest(c, most) });
     columns.push({ name: "verdict", width: 80, cell: c => h("span", { class: c.comparison?.verdict === "slower" ? "w" : c.comparison?.verdict === "faster" ? "g" : "" }, c.comparison?.verdict ?? "") });
   }
-  columns.push({ name: "command", width: 0, cell: c => h("code", { title: shown(c.command) }, name(c)), sort: c => c.name });
+  columns.push({ name: "command", width: 0, cell: c => h("code", {}, name(c)), sort: c => c.name });
   const picked = Math.max(0, rows.findIndex(c => c.name === host.selected)), table = new Table<Command>({ label: "benchmarks", rows, columns, selected: rows.length ? picked : undefined, onSelect: c => { host.select(c.name); show(c); }, empty: "no command matches" });
   if (rows.length) show(rows[picked]);
   return h("div", { class: "runs" }, verdict(host), sized(table, Math.max(1, rows.length)), charts);
