@@ -127,7 +127,22 @@ bool wait_is_join(const Profile *p, StackId stack)
 // thread.
 static bool is_condition(Str name)
 {
-    return str_find(name, STR("pthread_cond_")) != SIZE_MAX;
+    return str_find(name, STR("pthread_cond_")) != SIZE_MAX ||
+           str_find(name, STR("sem_wait")) != SIZE_MAX ||
+           str_find(name, STR("sem_timedwait")) != SIZE_MAX;
+}
+
+// Whether the C library's function that waits is one for a condition: nobody holds that.
+static bool is_for_condition(const Profile *p, StackId stack)
+{
+    for (StackId s = stack; s.v; s = p->stacks.parent.at[s.v]) {
+        if (is_program_frame(p, p->stacks.frame.at[s.v]))
+            return false;
+        for (FrameId f = p->stacks.frame.at[s.v]; f.v; f = p->frames.inlined_in.at[f.v])
+            if (is_condition(frame_name(p, f)))
+                return true;
+    }
+    return false;
 }
 
 bool wait_is_idle(const Profile *p, WaitClass state, StackId stack)
@@ -528,7 +543,8 @@ bool wait_headline(const Profile *p, WaitHeadline *ret)
     for (size_t i = 0; i < w->thread.len; i++) {
         WaitClass state = state_of(w->state.at[i]);
         if ((state != WAIT_LOCK && state != WAIT_DISK && state != WAIT_NETWORK) ||
-            wait_is_idle(p, state, w->stack.at[i]))
+            wait_is_idle(p, state, w->stack.at[i]) ||
+            (state == WAIT_LOCK && is_for_condition(p, w->stack.at[i])))
             continue;
         // A lock is preferred: a program often waits for other objects by design.
         double share = (double)w->blocked_ns.at[i] / (double)MAX(lives[w->thread.at[i].v], 1u);

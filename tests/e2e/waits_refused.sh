@@ -22,7 +22,9 @@ point = classes["all_ns"] / 100
 got = {row["class"]: row["total_ns"] for row in classes["rows"]}
 runnable = got.get("runnable", 0)
 for name, ns in truth.items():
-    assert got.get(name, 0) <= ns + 2 * point, (name, got, truth)
+    # main also waits, unmeasured, for flush to begin its turn: as long as flush has no processor.
+    more = runnable if name == "network" else 0
+    assert got.get(name, 0) <= ns + more + 2 * point, (name, got, truth)
     assert got.get(name, 0) + runnable >= ns - 2 * point, (name, got, truth)
 assert classes["threads"] == 4, classes["threads"]
 missed = abs(sum(got.values()) - classes["all_ns"])
@@ -64,14 +66,16 @@ elif [ "$(id -u)" != 0 ]; then
 fi
 judge own 'this user, perf refused' 'looks at /proc' ./no_perf
 
-# With switch records the length of each wait that was looked at is known: 12 ms, and what the
-# machine adds, not a multiple of the time between two looks.
+# With switch records the length of each wait that was looked at is known: there were 25 for the
+# lock, of 12 ms and what the machine adds.
 if [ -s user.assay ] && [ "$(id -u)" = 0 ] && [ "${switches#switch}" != "$switches" ]; then
-    check 'switch records tell how long single waits take' python3 - <(assay report user.assay --locks --json) <<'END'
+    check 'switch records tell how long single waits take' python3 - <(assay report user.assay --locks --json) user.truth <<'END'
 import json, sys
 row = next(r for r in json.load(open(sys.argv[1]))["rows"] if r.get("object") == "cache_lock")
+mean = int(open(sys.argv[2]).read().split()[1]) * 1000 / 25
 assert 12 <= row["count"] <= 40, row
-assert 8e6 <= row["p50_ns"] <= 17e6, row
+assert mean / 2.5 <= row["p50_ns"] <= mean * 2, (row, mean)
+assert row["longest_ns"] < mean * 25 / 2, (row, mean) # not all of them as one
 END
 fi
 

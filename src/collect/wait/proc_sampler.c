@@ -14,12 +14,14 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    CHILDREN_EVERY = 3, // ticks: new processes are looked for
+    LIST_EVERY = 2,     // ticks: new threads are looked for
+    CHILDREN_EVERY = 4, // and new processes
     PAGE = 4096,
     LINE_BYTES = 256,
     COMPACT_AT = 4096, // events that were taken
@@ -101,6 +103,17 @@ static bool is_same_wait(const ProcWait *a, const ProcWait *b)
            memcmp(a->args, b->args, sizeof(a->args)) == 0;
 }
 
+// Whether the state of the thread tells more than its system call. Opening the file that states it
+// costs as much as all else.
+static bool needs_how(uint32_t call)
+{
+#ifdef SYS_open
+    if (call == SYS_open || call == SYS_creat)
+        return true;
+#endif
+    return call == WAIT_NO_CALL || call == SYS_openat;
+}
+
 // Whether a thread was stopped, or sleeps without heeding signals, by its state (proc(5), "stat").
 static uint32_t how_it_sleeps(uint32_t pid, uint32_t tid)
 {
@@ -154,7 +167,8 @@ static void begin_wait(ProcSampler *s, SeenThread *t, const ProcWait *like, uint
     w->pid = t->life.pid;
     w->tid = t->life.tid;
     w->begin_ns = now;
-    w->how = how_it_sleeps(w->pid, w->tid);
+    if (needs_how(w->call))
+        w->how = how_it_sleeps(w->pid, w->tid);
     w->stack_len = read_stack(s, w->pid, w->sp);
     w->stack = heap_alloc(MAX(w->stack_len, 1u));
     memcpy(w->stack, s->stack, w->stack_len);
@@ -292,7 +306,8 @@ static void list_threads(ProcSampler *s, SeenProcess *p, uint64_t now)
 
 static void look_at_process(ProcSampler *s, SeenProcess *p, uint64_t now)
 {
-    list_threads(s, p, now);
+    if (s->tick % LIST_EVERY == 0 || p->threads.len == 0)
+        list_threads(s, p, now);
     size_t kept = 0;
     for (size_t i = 0; i < p->threads.len; i++) {
         SeenThread t = p->threads.at[i];
