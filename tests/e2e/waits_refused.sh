@@ -47,6 +47,8 @@ judge() { # NAME HOW WAY [COMMAND ...]: records by the command, and looks at wha
     # A wait while the program is loaded may be seen before its mappings are.
     check "$how: stacks of 98 % of the time are complete" \
         awk '/\[stack cut/ {cut += $1} END {exit cut > 2}' <(assay report "$name.assay" --tree -e 'wall time')
+    check "$how: a critical path says that it lacks the wakers" \
+        grep -q 'who ended a wait was not recorded' <(assay report "$name.assay" --critical)
     check "$how: the lock has its name and its line" \
         grep -q 'cache_lock, waited for in lookup (waits.c:[0-9]*)' <(assay report "$name.assay" --locks)
 }

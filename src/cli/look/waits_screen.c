@@ -197,6 +197,10 @@ void waits_add_critical(StrBuf *out, const Critical *c, const Profile *p, size_t
                   " over %llu change%s of thread; a line's time is the most that its speed-up "
                   "can gain\n",
                   (unsigned long long)c->steps, c->steps == 1 ? "" : "s");
+    if (!str_equal(profile_fact(p, STR(FACT_WAITS)), STR("bpf")))
+        strbuf_add(out,
+                   STR("who ended a wait was not recorded, so the path stays in one thread; it "
+                       "needs BPF\n"));
     strbuf_add(out, STR("     time  share  thread           does\n"));
     for (size_t i = 0; i < c->lines.len && (limit == 0 || i < limit); i++) {
         const CriticalLine *l = &c->lines.at[i];

@@ -169,6 +169,53 @@ static void states_that_make_no_sense_end_the_walk(void **state)
     sketch_close(&s);
 }
 
+static void a_lock_is_held_by_the_thread_that_had_it_longest(void **state)
+{
+    (void)state;
+    Sketch s;
+    open_waits(&s);
+    Profile *p = &s.p;
+    ThreadId flusher = add_thread(&s, 101, 0), first = add_thread(&s, 102, 0);
+    StrId lock = profile_str(p, STR("cache_lock"));
+    // Both wait from 10 on. The flusher holds the lock until 90; the first worker then has it until
+    // 92, and wakes main.
+    const StateRow rows[] = {
+        {.thread = first,
+         .start_ns = 10 * MS,
+         .woken_ns = 90 * MS,
+         .end_ns = 90 * MS,
+         .state = WAIT_LOCK,
+         .object = lock,
+         .stack = sketch_stack(p, "work;get"),
+         .waker = flusher.v + 1,
+         .waker_stack = sketch_stack(p, "run;flush:70")},
+        {.thread = s.main_thread,
+         .start_ns = 10 * MS,
+         .woken_ns = 92 * MS,
+         .end_ns = 92 * MS,
+         .state = WAIT_LOCK,
+         .object = lock,
+         .stack = sketch_stack(p, "main;get"),
+         .waker = first.v + 1,
+         .waker_stack = sketch_stack(p, "work;get:46")},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        profile_add_state(p, &rows[i]);
+        profile_add_wait(p, &(WaitRow){.thread = rows[i].thread,
+                                       .stack = rows[i].stack,
+                                       .state = WAIT_LOCK,
+                                       .object = lock,
+                                       .count = 1,
+                                       .blocked_ns = 80 * MS});
+    }
+    WaitLineVec lines = wait_lines(p, WAIT_BY_LOCK, false);
+    assert_int_equal(lines.len, 1);
+    assert_int_equal(lines.at[0].other.line, 70);
+    assert_true(lines.at[0].other_share > 0.98); // 160 of 162 ms
+    vec_free(&lines);
+    sketch_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +225,7 @@ int main(void)
         cmocka_unit_test(a_wait_beyond_the_end_is_for_the_thread_that_ends_it),
         cmocka_unit_test(the_longest_span_between_marks_is_found),
         cmocka_unit_test(states_that_make_no_sense_end_the_walk),
+        cmocka_unit_test(a_lock_is_held_by_the_thread_that_had_it_longest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
