@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of two trees side by side.
+// CallNodes of two trees side by side.
 
 #include "analyse/diff/tree_change.h"
 
@@ -7,13 +7,13 @@
 #include "base/intern.h"
 
 // The other tree's calls by caller and name. Functions that one name stands for are one call.
-typedef struct Calls {
+typedef struct CallNodes {
     Table table;      // of nodes, by caller and name
     uint32_t *caller; // [node]: the node that stands for its caller
     uint32_t *name;   // [node]
     uint32_t *first;  // [node]: the node that stands for it
     uint64_t *total;  // [node that stands for others]
-} Calls;
+} CallNodes;
 
 static uint32_t name_of(const CallTree *t, uint32_t node, Intern *names, StrBuf *name,
                         StrBuf *stable)
@@ -30,7 +30,7 @@ static uint64_t hash_of(uint32_t caller, uint32_t name)
     return hash_u64((uint64_t)caller << 32 | name);
 }
 
-static uint32_t find_call(const Calls *c, uint32_t caller, uint32_t name)
+static uint32_t find_call(const CallNodes *c, uint32_t caller, uint32_t name)
 {
     uint32_t node;
     for (TableProbe p = table_probe(&c->table, hash_of(caller, name));
@@ -40,7 +40,7 @@ static uint32_t find_call(const Calls *c, uint32_t caller, uint32_t name)
     return NODE_NONE;
 }
 
-static void read_calls(Calls *c, Arena *arena, const CallTree *t, Intern *names)
+static void read_calls(CallNodes *c, Arena *arena, const CallTree *t, Intern *names)
 {
     uint32_t count = call_tree_count(t);
     StrBuf name = {0}, stable = {0};
@@ -70,7 +70,7 @@ uint64_t *tree_totals_of_other(Arena *arena, const CallTree *now, const CallTree
     uint64_t *ret = arena_array(arena, uint64_t, count + 1);
     uint32_t *same = arena_array(arena, uint32_t, count + 1);
     StrBuf name = {0}, stable = {0};
-    Calls calls = {0};
+    CallNodes calls = {0};
     Intern names;
     intern_init(&names, arena);
     read_calls(&calls, arena, other, &names);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from calls.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: 0f52bed071d93b86d79a121bf622311d13384b534caff463cfa9d8645a1640b5
+// Hash of the sources: b8b638a1751370b4ad4172a8d24040de2fd3cef12341c29872822bd29b7a0ea4
 
 #include "collect/bpf/programs/calls_program.h"
 
