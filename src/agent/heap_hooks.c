@@ -80,17 +80,35 @@ static bool is_ours(const void *function)
     return mappings_is_own_code((uint64_t)(uintptr_t)function);
 }
 
+// An executable with fixed addresses that takes the address of a function has a jump to it, by
+// which dlsym knows the function. The jump leads here.
+static bool is_jump(const void *function)
+{
+#if defined(__x86_64__)
+    static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    const uint8_t *at = function;
+    if (__builtin_memcmp(at, endbr, sizeof(endbr)) == 0)
+        at += sizeof(endbr);
+    if (*at == 0xf2) // bnd
+        at++;
+    return at[0] == 0xff && at[1] == 0x25; // jmp *displacement(%rip)
+#else
+    (void)function;
+    return false;
+#endif
+}
+
 static void find_own(void)
 {
     void *first = dlsym ? dlsym(RTLD_DEFAULT, "malloc") : NULL;
     void *first_realloc = dlsym ? dlsym(RTLD_DEFAULT, "realloc") : NULL;
     void *first_free = dlsym ? dlsym(RTLD_DEFAULT, "free") : NULL;
-    if (!first || is_ours(first))
+    if (!first || is_ours(first) || is_jump(first))
         return;
     is_behind_own = true;
-    if (first_realloc && !is_ours(first_realloc))
+    if (first_realloc && !is_ours(first_realloc) && !is_jump(first_realloc))
         behind.realloc = (void *(*)(void *, size_t))first_realloc;
-    if (first_free && !is_ours(first_free))
+    if (first_free && !is_ours(first_free) && !is_jump(first_free))
         behind.free = (void (*)(void *))first_free;
 }
 

@@ -25,4 +25,24 @@ check 'deep, optimised' same 1500 ./deep 1 30000
 check 'deep, with frame pointers' same 1500 ./deep_O0 1 30000
 check 'a row after another' same 2 ./csv 200
 command -v sqlite3 >/dev/null && check 'a database' same 50 sqlite3 :memory: 'create table t(a); select count(*) from t'
+# Such a program has jumps to malloc and free, by which dlsym knows them.
+cat >fixed.c <<'C'
+#include <stdlib.h>
+__attribute__((noipa)) static void run(void *(*take)(size_t), void (*drop)(void *))
+{
+    for (int i = 0; i < 100; i++)
+        drop(take(10));
+}
+int main(void)
+{
+    run(malloc, free);
+    return 7;
+}
+C
+gcc -O2 -no-pie -fno-pie -fno-builtin -o fixed fixed.c
+fixed() {
+    timeout 20 "$ASSAY" heap -q -f -o fixed.assay -- ./fixed
+    [ $? = 7 ] && "$ASSAY" report fixed.assay | grep -q 'total 1.00 kB in 100 blocks'
+}
+check 'an executable with fixed addresses that takes the addresses of malloc and free' fixed
 finish
