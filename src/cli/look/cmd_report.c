@@ -4,15 +4,15 @@
 #include <math.h>
 
 #include "analyse/fit.h"
+#include "cli/calls/calls_screen.h"
+#include "cli/calls/slow_screen.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/look/arguments_screen.h"
-#include "cli/look/calls_screen.h"
 #include "cli/look/heap_screen.h"
 #include "cli/look/prof_counts.h"
 #include "cli/look/prof_screen.h"
 #include "cli/look/report_screen.h"
-#include "cli/look/slow_screen.h"
 #include "cli/look/view_options.h"
 #include "cli/look/wait_table.h"
 #include "cli/look/waits_json.h"

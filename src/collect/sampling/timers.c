@@ -70,10 +70,10 @@ static uint64_t ring_bytes(void)
 static bool check_program(const Program *p, bool heap, Error *err)
 {
     if (heap && (p->is_static || p->is_32bit)) {
-        (void)error_set(
-            err, ERROR_UNSUPPORTED, "cannot record the heap of '%" STR_FMT "': it is %s",
-            STR_ARG(p->path),
-            p->is_static ? "statically linked, and loads no library" : "a 32-bit program");
+        (void)error_set(err, ERROR_UNSUPPORTED,
+                        "cannot record the heap of '%" STR_FMT "': it is %s", STR_ARG(p->path),
+                        p->is_static ? "statically linked, and loads no library"
+                                     : "a 32-bit program");
         return error_hint(err, p->is_static ? "link it dynamically, or start it and attach to it: "
                                               "assay heap -p PID"
                                             : "build it without -m32");

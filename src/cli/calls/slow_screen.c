@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints what slow calls do.
 
-#include "cli/look/slow_screen.h"
+#include "cli/calls/slow_screen.h"
 
 #include <math.h>
 

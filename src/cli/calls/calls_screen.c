@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints recorded calls.
 
-#include "cli/look/calls_screen.h"
+#include "cli/calls/calls_screen.h"
 
 #include "analyse/fit.h"
 #include "base/json.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forms of recorded calls: text and JSON.
 
-#ifndef CLI_LOOK_CALLS_SCREEN_H
-#define CLI_LOOK_CALLS_SCREEN_H
+#ifndef CLI_CALLS_CALLS_SCREEN_H
+#define CLI_CALLS_CALLS_SCREEN_H
 
 #include "analyse/calls/call_summary.h"
 
@@ -14,4 +14,4 @@ void calls_add_table(StrBuf *out, const Profile *p, size_t limit);
 // The same as JSON: docs/formats/report-json.md.
 void calls_add_json(StrBuf *out, const Profile *p, size_t limit);
 
-#endif // CLI_LOOK_CALLS_SCREEN_H
+#endif // CLI_CALLS_CALLS_SCREEN_H
