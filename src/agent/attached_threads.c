@@ -70,7 +70,7 @@ static uint64_t hex(const char **at)
 static bool find_mapping(uint64_t address, uint64_t *ret_low, uint64_t *ret_high)
 {
     enum { LINE = 40 }; // of each line so much is kept
-    char buf[512], line[LINE + 1];
+    char buf[512] = {0}, line[LINE + 1];
     long n;
     size_t len = 0;
     bool found = false;
