@@ -639,7 +639,7 @@ static UnwindAction walk_simple(Walker *w, UnwindAction a, Frames *frames)
     const UnwindMemory *m = w->memory;
     if (w->is_aarch64 || !w->cache || m->window_size < 8)
         return a;
-    const char *window = (const char *)m->window - m->window_addr;
+    const char *window = (const char *)m->window;
     uint64_t low = m->window_addr, span = m->window_size - 8;
     uint64_t sp = w->sp, fp = w->fp, bx_at = w->bx_at;
     bool bx_lost = w->bx_lost;
@@ -650,11 +650,11 @@ static UnwindAction walk_simple(Walker *w, UnwindAction a, Frames *frames)
         uint64_t ra, caller_fp = fp, slot = cfa + (uint64_t)(int64_t)a.fp_off;
         if (cfa <= sp || cfa - 8 - low > span)
             break;
-        __builtin_memcpy(&ra, window + (cfa - 8), 8);
+        __builtin_memcpy(&ra, window + (cfa - 8 - low), 8);
         if (a.kind == UNWIND_FP_AT_CFA) {
             if (slot < sp || slot - low > span)
                 break;
-            __builtin_memcpy(&caller_fp, window + slot, 8);
+            __builtin_memcpy(&caller_fp, window + (slot - low), 8);
         }
         uint64_t at = (ra & w->code_mask) - 1, key = at + w->key_base;
         const UnwindCacheEntry *e = cache_entry(w->cache, key);
