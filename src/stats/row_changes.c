@@ -419,7 +419,8 @@ static void judge_row(const Changes *c, size_t row, RowChange *ret)
 }
 
 // Adjusts the p-values for the number of rows. A row weighs as much as it has samples (Genovese,
-// Roeder and Wasserman 2006), so that many small rows do not hide the change of a large one.
+// Roeder and Wasserman 2006), so that many small rows do not hide the change of a large one. No row
+// gets a verdict that its own interval does not show.
 static void adjust_for_all(const Changes *c, RowChange *rows)
 {
     double *p = arena_array(c->arena, double, c->count + 1), sum = 0;
@@ -437,7 +438,7 @@ static void adjust_for_all(const Changes *c, RowChange *rows)
     stats_adjust_benjamini_hochberg(c->arena, p, tested);
     tested = 0;
     for (size_t row = 0; row < c->count; row++)
-        rows[row].p = all_samples(c, row) >= TESTED_SAMPLES ? p[tested++] : 1;
+        rows[row].p = all_samples(c, row) >= TESTED_SAMPLES ? MAX(rows[row].p, p[tested++]) : 1;
 }
 
 static void conclude(const ChangeOptions *o, RowChange *row)

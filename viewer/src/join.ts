@@ -113,8 +113,9 @@ export class Joins {
     if (lines.text.length) out.text ??= lines.text;
     for (const line of lines.line) out.lines.add(line);
     const at = (line: number) => lines.row.get(line) ?? -1;
-    out.columns.push({ name: "executions", title: "coverage: how often the line ran", width: 84, value: l => (at(l) < 0 ? 0 : lines.count[at(l)]), text: l => (at(l) < 0 ? "" : count(lines.count[at(l)])) });
+    const all = this.parts.coverages, of = all.length > 1 ? " " + (all.indexOf(c) + 1) : "";
+    out.columns.push({ name: "executions" + of, title: "coverage: how often the line ran", width: 84, value: l => (at(l) < 0 ? 0 : lines.count[at(l)]), text: l => (at(l) < 0 ? "" : count(lines.count[at(l)])) });
     if (lines.branches.some(b => b > 0))
-      out.columns.push({ name: "branches", title: "coverage: branches that were taken, of all", width: 64, value: l => (at(l) < 0 ? 0 : lines.branches[at(l)]), text: l => (at(l) < 0 || !lines.branches[at(l)] ? "" : lines.taken[at(l)] + "/" + lines.branches[at(l)]) });
+      out.columns.push({ name: "branches" + of, title: "coverage: branches that were taken, of all", width: 64, value: l => (at(l) < 0 ? 0 : lines.branches[at(l)]), text: l => (at(l) < 0 || !lines.branches[at(l)] ? "" : lines.taken[at(l)] + "/" + lines.branches[at(l)]) });
   }
 }
