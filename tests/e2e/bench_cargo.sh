@@ -23,6 +23,9 @@ name = "plain"
 [[bench]]
 name = "own"
 harness = false
+[[bench]]
+name = "quick"
+harness = false
 # To build takes longer than to measure.
 [profile.bench]
 opt-level = 1
@@ -35,7 +38,7 @@ cat >src/lib.rs <<'R'
 pub fn steps(n: u64) -> u64 {
     (0..n * FACTOR).fold(1, |a, i| (a ^ (a << 13)).wrapping_add(i ^ (a >> 7)))
 }
-const FACTOR: u64 = 1;
+pub const FACTOR: u64 = 1;
 #[cfg(test)]
 mod tests {
     extern crate test;
@@ -69,6 +72,12 @@ fn main() {
     println!("test mine ... bench:       {} ns/iter (+/- 1)", 1000 * work::steps(0));
 }
 R
+# It measures nothing: where a comparison of two builds is judged, not their times.
+cat >benches/quick.rs <<'R'
+fn main() {
+    println!("test factor ... bench:       {} ns/iter (+/- 1)", 1000 * work::FACTOR);
+}
+R
 printf 'target\nCargo.lock\n*.json\n*.assay\nout\nerr\ncheck.log\n' >.gitignore
 git add -A && git commit -qm "first" && git tag one
 sed -i 's/FACTOR: u64 = 1/FACTOR: u64 = 6/' src/lib.rs && git commit -qam "slower" && git tag two
@@ -82,7 +91,7 @@ if ! cargo bench --no-run >../build.log 2>&1; then
     skip_all "cargo cannot build benchmarks here"
 fi
 check "benchmarks of all targets run" assay bench --processes 3 --export-json all.json --recording all.assay --cargo
-check "libtest's, of unit tests too, and a main function's own" eval '[ "$(names all.json)" = "own/mine plain/long plain/short work/tests::inside" ] || { names all.json; false; }'
+check "libtest's, of unit tests too, and a main function's own" eval '[ "$(names all.json)" = "own/mine plain/long plain/short quick/factor work/tests::inside" ] || { names all.json; false; }'
 check "the times are those of the benchmarks" python3 -c '
 import json
 r = {r["command"]: r for r in json.load(open("all.json"))["results"]}
@@ -111,9 +120,9 @@ assert r["command"] == "two (%s): long" % digits, r["command"]
 c = r["assay"]["change"]
 assert c["verdict"] == "slower" and c["ratio"]["low"] > 2, c'
 check "the verdict is the first line" eval 'head -n 2 out | grep -q "^1 function: 1 slower, 0 faster" && sed -n 2p out | grep -Eq "^  slower  long +\+[0-9.]+ % \["'
-check "nothing is built again" eval '! assay bench --processes 1 --revisions one two --cargo --bench plain -- long 2>&1 >out | grep building'
-check "a shared target folder does not mix them" eval 'CARGO_TARGET_DIR=$PWD/../shared assay bench --processes 5 --export-json s.json --revisions two one --cargo --bench plain -- short >out && grep -q "\"faster\"" s.json && [ ! -e ../shared ]'
-check "the work tree against HEAD" eval 'sed -i "s/FACTOR: u64 = 6/FACTOR: u64 = 1/" src/lib.rs; assay bench --processes 5 --dirty --cargo --bench plain -- long >out; s=$?; git checkout -q src; [ $s = 0 ] && head -n 1 out | grep -q "1 faster"'
+check "nothing is built again" eval '! assay bench --processes 1 --revisions one two --cargo --bench plain -- short 2>&1 >out | grep building'
+check "a shared target folder does not mix them" eval 'CARGO_TARGET_DIR=$PWD/../shared assay bench --processes 5 --export-json s.json --revisions two one --cargo --bench quick >out && grep -q "\"faster\"" s.json && [ ! -e ../shared ]'
+check "the work tree against HEAD" eval 'sed -i "s/FACTOR: u64 = 6/FACTOR: u64 = 1/" src/lib.rs; assay bench --processes 5 --dirty --cargo --bench quick >out; s=$?; git checkout -q src; [ $s = 0 ] && head -n 1 out | grep -q "1 faster"'
 check "three are refused" eval '! assay bench --revisions one two HEAD --cargo --bench plain 2>err >out && grep -q "between two revisions" err'
 check "the user's tree is as it was" eval '[ -z "$(git status --short)" ]'
 
