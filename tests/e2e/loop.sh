@@ -8,12 +8,12 @@ cp "$TOP/tests/programs/survey_plant.c" plant.c
 printf 'plant: plant.c\n\t$(CC) -g -O1 -fno-builtin -o $@ $<\n' >Makefile
 loop=
 begin() { # OPTION…: starts a loop and waits for its first round
-    rm -rf .assay
+    rm -rf .assay out err
     "$ASSAY" loop "$@" >out 2>err </dev/null &
     loop=$!
     eventually waits
 }
-waits() { grep -q 'waits for changes' err || ! kill -0 "$loop" 2>/dev/null; }
+waits() { grep -qs "waits for changes" err || ! kill -0 "$loop" 2>/dev/null; }
 rounds() { [ "$(grep -c '^-- round' out)" -ge "$1" ] && [ "$(grep -c '^first ' out)" -ge "$1" ]; }
 ends() { # SIGNAL
     kill "-$1" "$loop"

@@ -146,7 +146,7 @@ export function sourceTable(host: SourceHost, path: string, file: number, goal: 
   ];
   // The text of the lines needs room: columns without a value here go, and of many those that say least.
   const used = joined.columns.filter(j => j.name.startsWith("executions") || rows.some(r => r.kind === "line" && j.value(r.line)));
-  const room = innerWidth - 800, widths = () => few.reduce((s, j) => s + j.width, 0);
+  const room = innerWidth - 900, widths = () => few.reduce((s, j) => s + j.width, 0);
   let few = used;
   for (const least of [/^(bytes|at peak|branches)/, /total$/, /^allocs/]) if (widths() > room) few = few.filter(j => !least.test(j.name));
   for (const j of few) columns.push({ name: j.name, title: j.title, width: j.width, number: true, cell: r => (r.kind === "line" ? j.text(r.line) : "") });
