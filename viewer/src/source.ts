@@ -148,11 +148,11 @@ export function sourceTable(host: SourceHost, path: string, file: number, goal: 
   const used = joined.columns.filter(j => j.name.startsWith("executions") || rows.some(r => r.kind === "line" && j.value(r.line)));
   const room = innerWidth - 900, widths = () => few.reduce((s, j) => s + j.width, 0);
   let few = used;
-  for (const least of [/^(bytes|at peak|branches)/, /total$/, /^allocs/]) if (widths() > room) few = few.filter(j => !least.test(j.name));
+  for (const least of [/^(bytes|at peak|branches)/, /total$/, /^allocs/]) if (few.length > 5 && widths() > room) few = few.filter(j => !least.test(j.name));
   for (const j of few) columns.push({ name: j.name, title: j.title, width: j.width, number: true, cell: r => (r.kind === "line" ? j.text(r.line) : "") });
   if (counts && !joined.columns.some(j => j.name.startsWith("executions"))) columns.push({ name: "executions", width: 110, number: true, cell: r => (r.kind === "line" && counts.has(r.line) ? count(counts.get(r.line)!) : "") });
   if (counts && host.unit === "ns" && !joined.columns.length) columns.push({ name: "self each", width: 80, number: true, cell: r => (r.kind === "line" && counts.get(r.line) && r.self ? amount(r.self / counts.get(r.line)!, "ns") : "") });
-  if (bins.size && widths() + 100 < room) columns.push({ name: "over the run", width: 100, cell: r => (r.row >= 0 ? spark(bins.get(r.row)) : "") });
+  if (bins.size && few.length < 6) columns.push({ name: "over the run", width: 100, cell: r => (r.row >= 0 ? spark(bins.get(r.row)) : "") });
   columns.push({ name: "line", width: 44, number: true, cell: r => (r.kind === "line" ? String(r.line) : "") });
   columns.push({
     name: "source", width: 0,
