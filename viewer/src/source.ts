@@ -144,8 +144,8 @@ export function sourceTable(host: SourceHost, path: string, file: number, goal: 
     { name: host.kind ? host.kind + " self" : "self", width: 68, number: true, cell: r => bar(r.self, whole) },
     { name: host.kind ? host.kind + " total" : "total", width: 72, number: true, cell: r => bar(r.total, whole) },
   ];
-  // The text of the lines needs room: columns without a value here go, and of many those that say least.
-  const used = joined.columns.filter(j => j.name.startsWith("executions") || rows.some(r => r.kind === "line" && j.value(r.line)));
+  // The text of the lines needs room: columns without a text here go, and of many those that say least.
+  const used = joined.columns.filter(j => rows.some(r => r.kind === "line" && j.text(r.line)));
   const room = innerWidth - 900, widths = () => few.reduce((s, j) => s + j.width, 0);
   let few = used;
   for (const least of [/^(bytes|at peak|branches)/, /total$/, /^allocs/]) if (few.length > 5 && widths() > room) few = few.filter(j => !least.test(j.name));
