@@ -15,7 +15,7 @@ refused() { # WORDS COMMAND…
     "$@" >out 2>err
     [ $? = 1 ] && grep -q "$words" err || { cat err; return 1; }
 }
-check 'the heap is refused' refused "account of the heap of './spin': it is a 32-bit program" assay heap -f -o h.assay -- ./spin 1
+check 'the heap is refused' refused "cannot record the heap of './spin': it is a 32-bit program" assay heap -f -o h.assay -- ./spin 1
 check 'timers are refused' refused "by timers: it is a 32-bit program" assay record -f --engine timer -o t.assay -- ./spin 1
 check 'lines by breakpoints are refused' refused "no lines of './life': it is a 32-bit program" assay cover run --engine ptrace -f -o lines ./life exit
 check 'probes are refused' refused "'./spin' is a 32-bit program" assay record -f --engine ptrace -e ./spin:main -o p.assay -- ./spin 1
@@ -23,7 +23,7 @@ counts() { assay cover run -f -o res ./counted exit >out 2>err && assay cover re
 check 'a program that counts by itself is counted' counts
 static() {
     gcc -static -o static "$programs/spin.c" 2>build.log || return 0
-    refused "account of the heap of './static': it is statically linked" assay heap -f -o h.assay -- ./static 1
+    refused "cannot record the heap of './static': it is statically linked" assay heap -f -o h.assay -- ./static 1
 }
 check 'the heap of a static program is refused, too' static
 sampled() { # OPTION…: of 300 ms at least half the samples, in the program's module
