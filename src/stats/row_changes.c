@@ -437,8 +437,10 @@ static void adjust_for_all(const Changes *c, RowChange *rows)
             p[tested++] = MIN(1.0, rows[row].p / (all_samples(c, row) * weight));
     stats_adjust_benjamini_hochberg(c->arena, p, tested);
     tested = 0;
-    for (size_t row = 0; row < c->count; row++)
-        rows[row].p = all_samples(c, row) >= TESTED_SAMPLES ? MAX(rows[row].p, p[tested++]) : 1;
+    for (size_t row = 0; row < c->count; row++) {
+        double adjusted = all_samples(c, row) >= TESTED_SAMPLES ? p[tested++] : 1;
+        rows[row].p = MAX(rows[row].p, adjusted);
+    }
 }
 
 static void conclude(const ChangeOptions *o, RowChange *row)

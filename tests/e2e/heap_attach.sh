@@ -10,7 +10,7 @@ timeout 60 ./prog <to >from &
 runner=$!
 exec {to}>to {from}<from
 answer() { local line; read -r -t 20 -u "$from" line && [ "$line" = "$1" ] || { echo "the program answers '$line', not '$1'"; return 1; }; }
-do_it() { echo "$1" >&"$to" && answer done; }
+do_it() { echo "$1" >&"$to" && answer 'done'; }
 answer ready || exit 1
 target=$(pgrep -P "$runner")
 if ! "$ASSAY" heap -q -f -o first.assay -p "$target" --duration 0.01 2>err; then
@@ -91,10 +91,10 @@ other() {
     for _ in $(seq 100); do grep -q ready out && break; sleep 0.02; done
     "$ASSAY" heap -q -f -o heap.assay -p "$pid" 2>err &
     recorder=$!
-    for _ in $(seq 200); do ls /proc/"$pid"/fd 2>/dev/null | grep -q '^[3-9]' && break; sleep 0.02; done
+    for _ in $(seq 200); do find /proc/"$pid"/fd -name '[3-9]*' 2>/dev/null | grep -q . && break; sleep 0.02; done
     sleep 0.3
     printf 'after\nold\n' >&"$others"
-    for _ in $(seq 200); do [ "$(grep -c done out)" = 2 ] && break; sleep 0.02; done
+    for _ in $(seq 200); do [ "$(grep -c 'done' out)" = 2 ] && break; sleep 0.02; done
     detach || rc=1
     exec {others}>&-
     wait "$feeder" || rc=1
