@@ -83,12 +83,12 @@ kill -CONT "$target"
 # other PROGRAM: what a program that loads no library, or another C library, allocates meanwhile.
 other() {
     local pid rc=0 feeder
-    rm -f others && mkfifo others
+    rm -f others out && mkfifo others
     timeout 30 "$1" <others >out &
     feeder=$!
     exec {others}>others
-    pid=$(pgrep -P "$feeder")
-    for _ in $(seq 100); do grep -q ready out && break; sleep 0.02; done
+    for _ in $(seq 200); do pid=$(pgrep -P "$feeder") && break; sleep 0.02; done
+    for _ in $(seq 200); do grep -qs ready out && break; sleep 0.02; done
     "$ASSAY" heap -q -f -o heap.assay -p "$pid" 2>err &
     recorder=$!
     for _ in $(seq 200); do find /proc/"$pid"/fd -name '[3-9]*' 2>/dev/null | grep -q . && break; sleep 0.02; done
