@@ -10,7 +10,8 @@ gcc -O1 -o no_perf "$TOP/tests/programs/no_perf.c" || exit 1
 ./no_perf true || skip_all 'no seccomp filters here'
 chmod 777 .
 
-# Each class of the recording differs from what the program measured by two points at most. What it
+# Each class of the recording differs from the program's own figure by five points at most: looks 100 times a second are a
+# sample, and a stopped machine adds to one class (bench/results.md has what a quiet one gives). The figure that it
 # measured contains the time until a processor was free.
 cat >judge.py <<'END'
 import json, sys
@@ -24,8 +25,8 @@ runnable = got.get("runnable", 0)
 for name, ns in truth.items():
     # main also waits, unmeasured, for flush to begin its turn: as long as flush has no processor.
     more = runnable if name == "network" else 0
-    assert got.get(name, 0) <= ns + more + 2 * point, (name, got, truth)
-    assert got.get(name, 0) + runnable >= ns - 2 * point, (name, got, truth)
+    assert got.get(name, 0) <= ns + more + 5 * point, (name, got, truth)
+    assert got.get(name, 0) + runnable >= ns - 5 * point, (name, got, truth)
 assert classes["threads"] == 4, classes["threads"]
 missed = abs(sum(got.values()) - classes["all_ns"])
 assert missed < point, missed
@@ -40,7 +41,7 @@ judge() { # NAME HOW WAY [COMMAND ...]: records by the command, and looks at wha
     fi
     assay report "$name.assay" >"$name.txt"
     assay report "$name.assay" --by class --json >"$name.json"
-    check "$how: classes are right to two points" python3 judge.py "$name.json" "$name.truth"
+    check "$how: classes are right to five points" python3 judge.py "$name.json" "$name.truth"
     check "$how: the way is named, with what lifts it" \
         grep -Eq "waits by $way, 100 Hz.*\\(.*(root|sudo assay record --wait)" \
         <(tr -s '\n ' '  ' <"$name.txt")
