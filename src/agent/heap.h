@@ -108,7 +108,7 @@ void heap_pool_reallocated(const void *block, const HeapBlock *before, const voi
                            uint64_t size, const HeapCaller *caller, uint64_t units);
 #ifdef AGENT_ATTACHED
 // A block from before the agent was attached was freed, or became another by realloc; between
-// heap_pool_enter and heap_pool_leave. `pc` is any address that stands for all of them.
+// heap_pool_enter and heap_pool_leave. `pc` is one address, at which all of them are recorded.
 void heap_pool_freed_before(uint64_t size, uint64_t pc);
 #endif
 // The free of a block was timed.

@@ -146,7 +146,7 @@ static uint64_t file_bytes(void)
     return WIRE_HEAP_HEAD + (uint64_t)sites_max * sizeof(WireSite);
 }
 
-// Slots before the table that has `count` of them.
+// Slots of the tables that are smaller than the one of `count` slots; that table follows them.
 static uint64_t slots_before(uint64_t count)
 {
     return (count - SLOTS_FIRST) / (SLOTS_GROW - 1);

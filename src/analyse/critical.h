@@ -39,7 +39,7 @@ typedef struct CriticalSpan {
 } CriticalSpan;
 
 // The longest span from one mark to the next of the other kind. A mark is the event of a probe, or
-// a point or span on the time line, named in full or by what stands after its last ':'. An empty
+// a point or span on the time line, named in full or by the part after its last ':'. An empty
 // name is the begin of the recording, up to the last mark, or its end, from the first mark. The
 // thread is that of the mark at the end, if there is one. Fails when there is no such span; the
 // error names the mark that is missing.

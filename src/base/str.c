@@ -90,6 +90,18 @@ bool str_next_part(Str *rest, char sep, Str *part)
     return true;
 }
 
+bool str_next_word(Str *rest, Str *word)
+{
+    size_t start = 0, end;
+    while (start < rest->len && (rest->ptr[start] == ' ' || rest->ptr[start] == '\n'))
+        start++;
+    for (end = start; end < rest->len && rest->ptr[end] != ' ' && rest->ptr[end] != '\n';)
+        end++;
+    *word = str_slice(*rest, start, end);
+    *rest = str_slice(*rest, end, rest->len);
+    return end > start;
+}
+
 bool str_next_line(Str *rest, Str *line)
 {
     if (!str_next_part(rest, '\n', line))

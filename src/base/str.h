@@ -113,6 +113,9 @@ Str str_dir_name(Str path);
 bool str_next_part(Str *rest, char sep, Str *part);
 // The same for lines; a "\r" before the "\n" is dropped, too.
 bool str_next_line(Str *rest, Str *line);
+// Moves the next word, between spaces and line feeds, from `rest` to `word`. False when there is
+// none.
+bool str_next_word(Str *rest, Str *word);
 // Splits `s` at the first `sep`, which is in neither part. False when `s` has no `sep`; `head`
 // and `tail` are untouched then.
 bool str_split(Str s, char sep, Str *head, Str *tail);

@@ -19,3 +19,10 @@ void *vec_make_room(Arena *arena, void *at, size_t len, size_t *cap, size_t more
     *cap = new_cap;
     return at;
 }
+
+void str_add_lines(Arena *arena, Str text, StrVec *ret)
+{
+    Str line;
+    while (str_next_line(&text, &line))
+        vec_push(arena, ret, line);
+}

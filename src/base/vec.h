@@ -66,4 +66,7 @@ void *vec_make_room(Arena *arena, void *at, size_t len, size_t *cap, size_t more
         (v)->len = (v)->cap = 0;                                                                   \
     } while (0)
 
+// Appends each line of a text, which must live as long.
+void str_add_lines(Arena *arena, Str text, StrVec *ret);
+
 #endif // BASE_VEC_H

@@ -170,3 +170,24 @@ Str cli_env(const char *name)
 {
     return str_from_c(getenv(name));
 }
+
+char **cli_environment_with(Arena *arena, const StrVec *more)
+{
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **ret = arena_array(arena, char *, count + more->len + 1);
+    for (size_t i = 0; i < count; i++) {
+        Str own = str_from_c(environ[i]), name = own, value;
+        bool is_replaced = false;
+        (void)str_split(own, '=', &name, &value);
+        for (size_t k = 0; k < more->len; k++)
+            is_replaced |= more->at[k].len > name.len && str_starts_with(more->at[k], name) &&
+                           more->at[k].ptr[name.len] == '=';
+        if (!is_replaced)
+            ret[kept++] = environ[i];
+    }
+    for (size_t k = 0; k < more->len; k++)
+        ret[kept++] = arena_c_str(arena, more->at[k]);
+    return ret;
+}

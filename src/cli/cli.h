@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 
 enum {
     STATUS_OK = 0,
@@ -54,5 +55,9 @@ static inline bool names_file(Str output)
 
 // The value of an environment variable; "" when it is not set.
 Str cli_env(const char *name);
+
+// The environment of this process with the variables `more` ("NAME=VALUE"), which replace those of
+// the same names. Ends in NULL; lives in `arena`.
+char **cli_environment_with(Arena *arena, const StrVec *more);
 
 #endif // CLI_CLI_H

@@ -58,15 +58,10 @@ static bool is_taller(Str text, const Terminal *t)
 // enough, show colours, leave the text on the screen.
 static char **pager_environment(Arena *arena)
 {
-    size_t count = 0;
-    while (environ[count])
-        count++;
-    char **ret = arena_array(arena, char *, count + 2);
-    bytes_copy(ret, bytes_over(environ, count * sizeof(char *)));
+    StrVec more = {0};
     if (!getenv("LESS"))
-        ret[count++] = arena_c_str(arena, STR("LESS=FRX"));
-    ret[count] = NULL;
-    return ret;
+        vec_push(arena, &more, STR("LESS=FRX"));
+    return cli_environment_with(arena, &more);
 }
 
 // Starts the shell with the pager; its standard input becomes `input`.

@@ -167,4 +167,22 @@ typedef struct WaitRecord {
     uint64_t running_ns, preempted_ns; // of WAIT_RECORD_END
 } WaitRecord;
 
+// The bucket of a wait (model/profile.h, wait_times). The search has a fixed number of turns, as
+// the kernel asks of programs.
+__attribute__((always_inline)) static inline uint32_t wait_bucket_of(uint64_t ns)
+{
+    uint32_t log = 0;
+    uint64_t left = ns;
+    for (uint32_t half = 32; half; half >>= 1)
+        if (left >> half) {
+            log += half;
+            left >>= half;
+        }
+    if (log < WAIT_BUCKET_FIRST)
+        return 0;
+    uint32_t half = (uint32_t)(ns >> ((log - 1) & 63)) & 1;
+    uint32_t bucket = (log - WAIT_BUCKET_FIRST) * 2 + half;
+    return bucket < WAIT_BUCKETS ? bucket : WAIT_BUCKETS - 1;
+}
+
 #endif // WIRE_WAIT_H

@@ -58,12 +58,11 @@ static bool keeps_its_lines(const AnnotateView *v, StrId file, const StrVec *lin
 static SourceText source_text(const AnnotateView *v, Arena *arena, StrId file)
 {
     SourceText s = {0};
-    Str text, line;
+    Str text;
     if (file.v == 0 ||
         !source_read(arena, &v->sources, v->report->profile, file, &text, &s.is_changed))
         return s;
-    while (str_next_line(&text, &line))
-        vec_push(arena, &s.lines, line);
+    str_add_lines(arena, text, &s.lines);
     // An older file of the same name may be that of another container or machine.
     bool has_kept = has_kept_lines(v, file);
     if (has_kept)

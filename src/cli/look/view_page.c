@@ -35,9 +35,7 @@ static bool keeps_its_lines(const Profile *p, const KeptLines *k, StrId file, St
     if (k->first[file.v] == 0)
         return true;
     StrVec lines = {0};
-    Str line;
-    while (str_next_line(&text, &line))
-        vec_push(NULL, &lines, line);
+    str_add_lines(NULL, text, &lines);
     bool same = true;
     for (size_t i = k->first[file.v] - 1; i < kept->file.len && same; i++) {
         if (kept->file.at[i].v != file.v)

@@ -15,6 +15,7 @@
 #include "os/capture.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "os/spawn.h"
 #include "os/unnamed_file.h"
 
 // The file of this program, also when another has its name meanwhile.
@@ -28,28 +29,6 @@ static char **c_words(Arena *arena, const StrVec *words)
     ret[0] = arena_c_str(arena, STR("assay"));
     for (size_t i = 0; i < words->len; i++)
         ret[i + 1] = arena_c_str(arena, words->at[i]);
-    return ret;
-}
-
-// The environment with `more` in the place of variables of the same names.
-static char **environment_with(Arena *arena, const StrVec *more)
-{
-    size_t count = 0, kept = 0;
-    while (environ[count])
-        count++;
-    char **ret = arena_array(arena, char *, count + more->len + 1);
-    for (size_t i = 0; i < count; i++) {
-        Str own = str_from_c(environ[i]), name = own, value;
-        bool is_replaced = false;
-        (void)str_split(own, '=', &name, &value);
-        for (size_t k = 0; k < more->len; k++)
-            is_replaced |= more->at[k].len > name.len && str_starts_with(more->at[k], name) &&
-                           more->at[k].ptr[name.len] == '=';
-        if (!is_replaced)
-            ret[kept++] = environ[i];
-    }
-    for (size_t k = 0; k < more->len; k++)
-        ret[kept++] = arena_c_str(arena, more->at[k]);
     return ret;
 }
 
@@ -108,9 +87,7 @@ static int wait_for(const SurveyChild *c, pid_t pid, const sigset_t *signals, bo
         show_progress(c, since);
     }
     clear_progress(c);
-    if (ended < 0)
-        return 1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return ended < 0 ? 1 : exit_status_of(status);
 }
 
 // ---- One step ----------------------------------------------------------------------------------
@@ -145,7 +122,7 @@ static bool run_with(Arena *arena, const SurveyChild *c, int in, int null, int s
 {
     static const StrVec nothing = {0};
     char **words = c_words(arena, c->words);
-    char **environment = environment_with(arena, c->environment ? c->environment : &nothing);
+    char **environment = cli_environment_with(arena, c->environment ? c->environment : &nothing);
     sigset_t signals = waited_signals(), mask;
     sigprocmask(SIG_BLOCK, &signals, &mask);
     pid_t pid = fork();

@@ -30,6 +30,7 @@ typedef struct SurveyRun {
     unsigned number, count; // of steps
     StrVec environment;
     bool status_known;
+    bool ran_counting[SURVEY_SIDES]; // the samples have a module that counts its lines
 } SurveyRun;
 
 // ---- Words -------------------------------------------------------------------------------------
@@ -114,6 +115,31 @@ static void note_status(SurveyRun *r, int side, uint32_t status)
         r->m->status = status;
         r->status_known = true;
     }
+}
+
+// ---- Files that count their lines -----------------------------------------------------------
+
+static bool counts_lines(Str path)
+{
+    MappedFile file = {0};
+    CoverKind kind = COVER_KIND_UNKNOWN;
+    if (os_map_file(path, &file, NULL))
+        kind = cover_kind_of(file.bytes);
+    os_unmap_file(&file);
+    return kind == COVER_KIND_LLVM || kind == COVER_KIND_GCOV;
+}
+
+// Whether a program or library that ran is built to count: those that a script started, too.
+static bool has_counting_module(const Profile *p)
+{
+    for (size_t i = 0; i < p->modules.path.len; i++) {
+        Str module = profile_text(p, p->modules.path.at[i]);
+        bool is_system =
+            str_starts_with(module, STR("/usr/")) || str_starts_with(module, STR("/lib"));
+        if (p->modules.kind.at[i] == MODULE_FILE && !is_system && counts_lines(module))
+            return true;
+    }
+    return false;
 }
 
 // ---- Time --------------------------------------------------------------------------------------
@@ -239,6 +265,7 @@ static bool run_cpu(SurveyRun *r, int side, Error *err)
         return false;
     if (load_profile(path, &p, NULL, NULL)) {
         *part = (SurveyPart){.file = file};
+        r->ran_counting[side] = r->plan->wanted[SURVEY_COUNTS] && has_counting_module(&p);
         if (r->plan->wanted[SURVEY_WAITS])
             find_waits(r, &p, waits, file);
         profile_deinit(&p);
@@ -286,7 +313,6 @@ static bool run_heap(SurveyRun *r, int side, Error *err)
     Str file = file_name(r, side, SURVEY_HEAP), path = path_of(r, file);
     StrVec words = {0};
     SurveyChildEnd end;
-    Profile p;
     const char *const options[] = {"heap", "-q", "--force", "-o"};
     add_words(r, &words, options, ARRAY_LEN(options));
     vec_push(r->arena, &words, path);
@@ -294,26 +320,14 @@ static bool run_heap(SurveyRun *r, int side, Error *err)
     add_all(r, &words, &r->plan->side[side].words);
     if (!run_child(r, &words, step_text(r, side, "heap"), false, &end, err))
         return false;
-    if (load_profile(path, &p, NULL, NULL)) {
+    if (os_file_exists(path))
         *part = (SurveyPart){.file = file};
-        profile_deinit(&p);
-    } else {
+    else
         failed(r, part, &end);
-    }
     return true;
 }
 
 // ---- Counts ------------------------------------------------------------------------------------
-
-static bool counts_lines(Str path)
-{
-    MappedFile file = {0};
-    CoverKind kind = COVER_KIND_UNKNOWN;
-    if (os_map_file(path, &file, NULL))
-        kind = cover_kind_of(file.bytes);
-    os_unmap_file(&file);
-    return kind == COVER_KIND_LLVM || kind == COVER_KIND_GCOV;
-}
 
 // Whether the program itself is built to count.
 static bool is_instrumented(SurveyRun *r, Str name)
@@ -321,33 +335,6 @@ static bool is_instrumented(SurveyRun *r, Str name)
     Program program;
     return program_find(r->arena, name, cli_env("PATH"), &program, NULL) && !program.is_script &&
            counts_lines(program.path);
-}
-
-// Whether a program or library that ran is built to count: those that a script started, too.
-static bool ran_instrumented(SurveyRun *r, int side)
-{
-    Str path = survey_part_path(r->arena, r->plan->folder, &r->m->part[side][SURVEY_CPU]);
-    Profile p;
-    bool found = false;
-    if (path.len == 0 || !load_profile(path, &p, NULL, NULL))
-        return false;
-    for (size_t i = 0; i < p.modules.path.len && !found; i++) {
-        Str module = profile_text(&p, p.modules.path.at[i]);
-        bool is_system =
-            str_starts_with(module, STR("/usr/")) || str_starts_with(module, STR("/lib"));
-        found = p.modules.kind.at[i] == MODULE_FILE && !is_system && counts_lines(module);
-    }
-    profile_deinit(&p);
-    return found;
-}
-
-// The lines of one file's text.
-static void split_lines(Arena *arena, Str text, StrVec *ret)
-{
-    Str line;
-    ret->len = 0;
-    while (str_next_line(&text, &line))
-        vec_push(arena, ret, line);
 }
 
 // Keeps the text of the lines that are counted: lines of two builds are matched by it.
@@ -370,7 +357,8 @@ static void keep_text(Profile *p)
             file = p->line_counts.file.at[i];
             if (!source_read(&arena, &sources, p, file, &text, &is_changed))
                 text = STR("");
-            split_lines(&arena, text, &lines);
+            lines.len = 0;
+            str_add_lines(&arena, text, &lines);
         }
         if (number && number <= lines.len)
             profile_source_line(p, file, number, lines.at[number - 1]);
@@ -402,7 +390,7 @@ static bool run_counts(SurveyRun *r, int side, Error *err)
     SurveyPart *part = &r->m->part[side][SURVEY_COUNTS];
     const SurveyCommand *command = &r->plan->side[side];
     const StrVec *counted = command->counted.len ? &command->counted : &command->words;
-    if (command->counted.len == 0 && !command->instrumented && !ran_instrumented(r, side)) {
+    if (command->counted.len == 0 && !command->instrumented && !r->ran_counting[side]) {
         r->number++;
         left_out(part,
                  arena_printf(r->arena, "'%" STR_FMT "' is not built to count its lines",

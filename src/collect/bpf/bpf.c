@@ -81,8 +81,8 @@ struct perf_event_attr bpf_output_attr(const struct perf_event_attr *base)
                                     .sample_id_all = 1};
 }
 
-int bpf_output_open(const struct perf_event_attr *attr, uint32_t cpu, int ring_fd, int array,
-                    uint64_t *id)
+static int open_output(const struct perf_event_attr *attr, uint32_t cpu, int ring_fd, int array,
+                       uint64_t *id)
 {
     struct perf_event_attr own = *attr;
     int fd = perf_event_open(&own, -1, (int)cpu, -1);
@@ -95,6 +95,18 @@ int bpf_output_open(const struct perf_event_attr *attr, uint32_t cpu, int ring_f
     close(fd);
     errno = saved;
     return -1;
+}
+
+bool bpf_outputs_open(const struct perf_event_attr *attr, const uint32_t *cpus, const int *ring_fds,
+                      size_t count, int array, int *fds, uint64_t *ids, size_t *opened)
+{
+    for (*opened = 0; *opened < count; (*opened)++) {
+        size_t i = *opened;
+        fds[i] = open_output(attr, cpus[i], ring_fds[i], array, &ids[i]);
+        if (fds[i] < 0)
+            return false;
+    }
+    return true;
 }
 
 // An instruction that loads 64 bits has two places; the second half of each holds the number.

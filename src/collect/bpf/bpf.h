@@ -56,11 +56,11 @@ bool bpf_freeze(int map);
 // The attributes of the events through which programs write records into the rings of a recording,
 // whose own events have those of `base`.
 struct perf_event_attr bpf_output_attr(const struct perf_event_attr *base);
-// Opens such an event on one CPU, directs it into the ring of that CPU, and makes it the CPU's
-// element of an array of events. Returns the descriptor and the number that its records state, or
-// -1 with errno.
-int bpf_output_open(const struct perf_event_attr *attr, uint32_t cpu, int ring_fd, int array,
-                    uint64_t *id);
+// Opens such an event on each of `count` CPUs, directs it into the ring of that CPU, and makes it
+// the CPU's element of an array of events. Fills the descriptors and the numbers that their records
+// state; `*opened` is how many there are, also on false, with errno.
+bool bpf_outputs_open(const struct perf_event_attr *attr, const uint32_t *cpus, const int *ring_fds,
+                      size_t count, int array, int *fds, uint64_t *ids, size_t *opened);
 
 // A file of types of the kernel, opened.
 typedef struct BpfTypes BpfTypes;

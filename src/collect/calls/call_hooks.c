@@ -40,14 +40,9 @@ static bool open_outputs(const CallsSetup *setup, CallHooks *h, Error *err)
 {
     h->event_fds = heap_alloc(setup->cpu_count * sizeof(*h->event_fds));
     h->ids = heap_alloc(setup->cpu_count * sizeof(*h->ids));
-    for (size_t i = 0; i < setup->cpu_count; i++) {
-        int fd = bpf_output_open(&setup->output, setup->cpus[i], setup->ring_fds[i], h->outputs_fd,
-                                 &h->ids[h->event_count]);
-        if (fd < 0)
-            return error_os(err, "cannot open the output of BPF programs");
-        h->event_fds[h->event_count++] = fd;
-    }
-    return true;
+    return bpf_outputs_open(&setup->output, setup->cpus, setup->ring_fds, setup->cpu_count,
+                            h->outputs_fd, h->event_fds, h->ids, &h->event_count) ||
+           error_os(err, "cannot open the output of BPF programs");
 }
 
 // ---- Places ------------------------------------------------------------------------------

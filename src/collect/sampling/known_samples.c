@@ -45,13 +45,9 @@ static bool make_maps(uint32_t cpus, KnownSamples *k)
 static bool open_outputs(Arena *arena, EventSet *events, KnownSamples *k)
 {
     struct perf_event_attr attr = bpf_output_attr(&events->base);
-    for (size_t i = 0; i < events->ring_count; i++) {
-        int fd =
-            bpf_output_open(&attr, events->cpus[i], events->ring_fds[i], k->outputs_fd, &k->ids[i]);
-        if (fd < 0)
-            return false;
-        k->event_fds[k->event_count++] = fd;
-    }
+    if (!bpf_outputs_open(&attr, events->cpus, events->ring_fds, events->ring_count, k->outputs_fd,
+                          k->event_fds, k->ids, &k->event_count))
+        return false;
     events_add_outputs(arena, events, &attr, k->ids, k->event_count);
     return true;
 }

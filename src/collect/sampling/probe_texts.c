@@ -15,13 +15,9 @@ enum { SCRATCH_BYTES = sizeof(ProbeTexts) + 32 * 8 };
 static bool open_outputs(EventSet *events, TextReader *r)
 {
     struct perf_event_attr attr = bpf_output_attr(&events->base);
-    for (size_t i = 0; i < events->ring_count; i++) {
-        int fd =
-            bpf_output_open(&attr, events->cpus[i], events->ring_fds[i], r->outputs_fd, &r->ids[i]);
-        if (fd < 0)
-            return false;
-        r->fds[r->fd_count++] = fd;
-    }
+    if (!bpf_outputs_open(&attr, events->cpus, events->ring_fds, events->ring_count, r->outputs_fd,
+                          r->fds, r->ids, &r->fd_count))
+        return false;
     r->id_count = events->ring_count;
     events_add_outputs(events->arena, events, &attr, r->ids, r->id_count);
     return true;

@@ -43,13 +43,9 @@ static bool make_maps(uint32_t cpus, Capture *c)
 static bool open_outputs(Arena *arena, EventSet *events, Capture *c)
 {
     struct perf_event_attr attr = bpf_output_attr(&events->base);
-    for (size_t i = 0; i < events->ring_count; i++) {
-        int fd =
-            bpf_output_open(&attr, events->cpus[i], events->ring_fds[i], c->outputs_fd, &c->ids[i]);
-        if (fd < 0)
-            return false;
-        c->event_fds[c->event_count++] = fd;
-    }
+    if (!bpf_outputs_open(&attr, events->cpus, events->ring_fds, events->ring_count, c->outputs_fd,
+                          c->event_fds, c->ids, &c->event_count))
+        return false;
     events_add_outputs(arena, events, &attr, c->ids, c->event_count);
     return true;
 }

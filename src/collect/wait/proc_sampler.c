@@ -61,13 +61,9 @@ struct ProcSampler {
 
 static bool next_number(Str *rest, uint64_t *ret)
 {
-    while (rest->len && rest->ptr[0] == ' ')
-        *rest = str_slice(*rest, 1, rest->len);
-    size_t end = 0;
-    while (end < rest->len && rest->ptr[end] != ' ' && rest->ptr[end] != '\n')
-        end++;
-    Str word = str_slice(*rest, 0, end);
-    *rest = str_slice(*rest, end, rest->len);
+    Str word;
+    if (!str_next_word(rest, &word))
+        return false;
     bool is_hex = str_starts_with(word, STR("0x"));
     return str_parse_u64(is_hex ? str_slice(word, 2, word.len) : word, is_hex ? 16 : 10, ret);
 }

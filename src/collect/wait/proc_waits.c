@@ -196,17 +196,6 @@ static void on_begin(Waiting *w, Consumer *c, ProcWait *wait)
     wait->stack = NULL;
 }
 
-static uint32_t bucket_of(uint64_t ns)
-{
-    uint32_t log = 0;
-    while (log < 63 && ns >> (log + 1))
-        log++;
-    if (log < WAIT_BUCKET_FIRST)
-        return 0;
-    uint32_t bucket = (log - WAIT_BUCKET_FIRST) * 2 + ((ns >> (log - 1)) & 1);
-    return MIN(bucket, (uint32_t)WAIT_BUCKETS - 1);
-}
-
 static void on_end(Waiting *w, Consumer *c, ProcWait *wait)
 {
     Reason reason = reason_of(w, c, wait);
@@ -221,7 +210,7 @@ static void on_end(Waiting *w, Consumer *c, ProcWait *wait)
     s->row.count += wait->count;
     s->row.blocked_ns += wait->span_ns;
     s->row.longest_ns = MAX(s->row.longest_ns, wait->longest_ns);
-    s->buckets[bucket_of(wait->span_ns / wait->count)] += wait->count;
+    s->buckets[wait_bucket_of(wait->span_ns / wait->count)] += wait->count;
     uint64_t begin = wait->end_ns - MIN(wait->span_ns, wait->end_ns);
     Look look = {thread, begin, wait->end_ns, {(uint32_t)wait->mark}, reason};
     vec_push(NULL, &w->sampled->looks, look);
@@ -329,7 +318,7 @@ static void add_spans(Waiting *w, Consumer *c)
             waiting_need_sum(w, span->thread, look->stack, look->reason.class, look->reason.object);
         s->row.count++;
         s->row.longest_ns = MAX(s->row.longest_ns, ns);
-        s->buckets[bucket_of(ns)]++;
+        s->buckets[wait_bucket_of(ns)]++;
         add_state(w, c, look, span->begin_ns, span->end_ns);
     }
 }

@@ -6,17 +6,6 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-// Words of a line, between spaces.
-static bool next_word(Str *rest, Str *ret)
-{
-    while (rest->len && rest->ptr[0] == ' ')
-        *rest = str_slice(*rest, 1, rest->len);
-    size_t end = MIN(str_find_char(*rest, ' '), rest->len);
-    *ret = str_slice(*rest, 0, end);
-    *rest = str_slice(*rest, end, rest->len);
-    return end > 0;
-}
-
 // "0100007F:1538", in the byte order of this machine by words of 32 bits.
 static bool add_address(Str word, StrBuf *out)
 {
@@ -52,7 +41,7 @@ static bool add_internet(Str table, Str line, uint64_t inode, StrBuf *out)
     Str word, local = {0}, remote = {0};
     uint64_t number = 0;
     for (size_t i = 0; i <= INODE; i++) {
-        if (!next_word(&line, &word))
+        if (!str_next_word(&line, &word))
             return false;
         local = i == LOCAL ? word : local;
         remote = i == REMOTE ? word : remote;
@@ -77,9 +66,9 @@ static bool add_local(Str line, uint64_t inode, StrBuf *out)
     Str word;
     uint64_t number = 0;
     for (size_t i = 0; i <= INODE; i++)
-        if (!next_word(&line, &word) || (i == INODE && !str_parse_u64(word, 10, &number)))
+        if (!str_next_word(&line, &word) || (i == INODE && !str_parse_u64(word, 10, &number)))
             return false;
-    if (number != inode || !next_word(&line, &word)) // without a path there is no name
+    if (number != inode || !str_next_word(&line, &word)) // without a path there is no name
         return false;
     strbuf_add(out, STR("unix "));
     strbuf_add(out, word);

@@ -82,15 +82,14 @@ static bool make_maps(const WaitConfig *config, uint32_t cpus, Watch *w, Error *
     return true;
 }
 
-// The event through which programs write on one CPU, into the ring of that CPU.
-static bool open_output(const WaitingSetup *setup, size_t i, Watch *w, Error *err)
+// The events through which programs write, one for each CPU, into its ring.
+static bool open_outputs(const WaitingSetup *setup, Watch *w, Error *err)
 {
-    int fd = bpf_output_open(&setup->output, setup->cpus[i], setup->ring_fds[i], w->outputs_fd,
-                             &w->ids[w->event_count]);
-    if (fd < 0)
-        return error_os(err, "cannot open the output of BPF programs");
-    w->event_fds[w->event_count++] = fd;
-    return true;
+    w->event_fds = heap_alloc(setup->cpu_count * sizeof(*w->event_fds));
+    w->ids = heap_alloc(setup->cpu_count * sizeof(*w->ids));
+    return bpf_outputs_open(&setup->output, setup->cpus, setup->ring_fds, setup->cpu_count,
+                            w->outputs_fd, w->event_fds, w->ids, &w->event_count) ||
+           error_os(err, "cannot open the output of BPF programs");
 }
 
 // Without the tracepoints of interrupts some wakings are taken for those of threads. Not all
@@ -128,13 +127,9 @@ static bool open_all(const WaitingSetup *setup, const BpfTypes *types, Watch *w,
     uint32_t cpus = 0;
     for (size_t i = 0; i < setup->cpu_count; i++)
         cpus = MAX(cpus, setup->cpus[i] + 1);
-    w->event_fds = heap_alloc(setup->cpu_count * sizeof(*w->event_fds));
-    w->ids = heap_alloc(setup->cpu_count * sizeof(*w->ids));
     bool ok = make_config(setup, types, config, err) && make_maps(config, cpus, w, err);
     heap_free(config);
-    for (size_t i = 0; ok && i < setup->cpu_count; i++)
-        ok = open_output(setup, i, w, err);
-    return ok && attach_all(types, w, err);
+    return ok && open_outputs(setup, w, err) && attach_all(types, w, err);
 }
 
 bool watch_open(const WaitingSetup *setup, Watch *ret, Error *err)

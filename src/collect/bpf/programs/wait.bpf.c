@@ -59,22 +59,6 @@ INLINE WaitThread *thread_add(uint32_t tid, uint32_t tgid, uint32_t state, uint6
     return 0;
 }
 
-INLINE uint32_t bucket_of(uint64_t ns)
-{
-    uint32_t log = 0;
-    uint64_t left = ns;
-    for (uint32_t half = 32; half; half >>= 1)
-        if (left >> half) {
-            log += half;
-            left >>= half;
-        }
-    if (log < WAIT_BUCKET_FIRST)
-        return 0;
-    uint32_t half = (uint32_t)(ns >> ((log - 1) & 63)) & 1;
-    uint32_t bucket = (log - WAIT_BUCKET_FIRST) * 2 + half;
-    return bucket < WAIT_BUCKETS ? bucket : WAIT_BUCKETS - 1;
-}
-
 // 1 + the row of the sum for what the thread waits for; 0: there is no room.
 INLINE uint32_t sum_find(WaitThread *t, bool *is_new)
 {
@@ -391,7 +375,7 @@ INLINE void enter(void *ctx, WaitThread *t, uint64_t now)
             s->runnable_ns += all - blocked;
             if (all > s->longest_ns)
                 s->longest_ns = all;
-            uint32_t bucket = bucket_of(blocked);
+            uint32_t bucket = wait_bucket_of(blocked);
             if (bucket < WAIT_BUCKETS)
                 s->buckets[bucket]++;
         } else {

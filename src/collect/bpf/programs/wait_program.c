@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from wait.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: 65ca8b810cdab446683315383551a634b3938b3e4fbddc25a427c0debf81287d
+// Hash of the sources: 4ba78a3d49b2cf97f8ac01a77a12f3f4bd63371171d8198c2e57df64309ce77f
 
 #include "collect/bpf/programs/wait_program.h"
 
