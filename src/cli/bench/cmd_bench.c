@@ -59,8 +59,8 @@ static const Option bench_options[] = {
     OPT_FLAG(0, "interleaved", BenchArgs, interleaved,
              "interleave although --setup or --cleanup is given"),
     OPT_PERCENT(0, "margin", BenchArgs, margin, "PERCENT",
-                "differences below this do not matter (1%)"),
-    OPT_PERCENT(0, "confidence", BenchArgs, confidence, "PERCENT", "level of the intervals (95%)"),
+                "differences below this do not matter (default 1%)"),
+    OPT_PERCENT(0, "confidence", BenchArgs, confidence, "PERCENT", "level of the intervals (default 95%)"),
     OPT_PERCENT(0, "until", BenchArgs, until, "PERCENT",
                 "go on until each comparison is decided at this margin, or the time of a single "
                 "command is known with this precision"),

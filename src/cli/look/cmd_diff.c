@@ -55,9 +55,9 @@ static const Option diff_options[] = {
              "exit with 3 when a change is beyond LIMIT, with 4 when that is undecided: "
              "'total > +5%', 'FUNCTION > +2ms', 'any > +10%'"),
     OPT_PERCENT(0, "margin", DiffOptions, margin, "PERCENT",
-                "changes below this do not matter (1%)"),
+                "changes below this do not matter (default 1%)"),
     OPT_PERCENT(0, "confidence", DiffOptions, confidence, "PERCENT",
-                "confidence level of the intervals, and of all verdicts together (95%)"),
+                "confidence level of the intervals, and of all verdicts together (default 95%)"),
     OPT_TEXT('s', "sort", DiffOptions, sort, "KEY",
              "for recordings of the heap, the metric: total, blocks, peak, end, short-lived, "
              "lifetime, malloc-time or copied"),

@@ -27,9 +27,9 @@ typedef struct SurveyOptions {
 
 static const Option survey_options[] = {
     OPT_TEXT('o', "output", SurveyOptions, output, "DIR",
-             "the folder of the results (PROGRAM.survey); an older one becomes DIR.old"),
+             "the folder of the results (default PROGRAM.survey); an older one becomes DIR.old"),
     OPT_FLAG('f', "force", SurveyOptions, force, "replace an older survey in DIR"),
-    OPT_TEXT(0, "html", SurveyOptions, page, "FILE", "the page (DIR.html, without .survey)"),
+    OPT_TEXT(0, "html", SurveyOptions, page, "FILE", "the page (default DIR.html, without .survey)"),
     OPT_FLAG(0, "no-html", SurveyOptions, no_page, "write no page"),
     OPT_TEXT(0, "against", SurveyOptions, against, "'CMD'",
              "the old command: both are surveyed, and the result says what changed"),
@@ -40,9 +40,9 @@ static const Option survey_options[] = {
     OPT_LIST(0, "steps", SurveyOptions, steps, "LIST",
              "only these steps, separated by commas: time, cpu, waits, heap, counts"),
     OPT_DURATION('M', "max-time", SurveyOptions, max_time_ns, "TIME",
-                 "spend at most this time on timing (10 s)"),
+                 "spend at most this time on timing (default 10s)"),
     OPT_PERCENT(0, "until", SurveyOptions, precision, "PERCENT",
-                "time until the interval is as narrow as this (2%)"),
+                "time until the interval is as narrow as this (default 2%)"),
     OPT_TEXT(0, "input", SurveyOptions, input, "WHERE",
              "standard input of each run: null or a file (default: the survey's own input)"),
     OPT_FLAG(0, "show-output", SurveyOptions, show_output,
