@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The page of coverage in a browser: files in their folders, whose shares are sums; sorted flat; a search leaves the
 # folders of what it found.
+# beside others: 5 s
 set -u
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # assay cover run: programs of clang and gcc, below make and shells, forked,
 # killed and interrupted; the folder of results; the child's status.
+# beside others: 5 s
 set -u
 cd "$SCRATCH" || exit 1
 # shellcheck source=lib/cover.sh

@@ -3,6 +3,7 @@
 # `assay export --to URL`: a server gets the profile whole, whatever it answers first; a spool keeps
 # what no server took; tokens stand in no message and no file. A real collector of OpenTelemetry
 # takes it, where tools/foreign-readers could build one.
+# beside others: 6 s
 set -u
 make_profile="$(dirname "$ASSAY")/../tests/tools/make_profile"
 [ -x "$make_profile" ] || make_profile="$TOP/build/dev/tests/tools/make_profile"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Profiles of Firefox are read as the Firefox Profiler's own command line reads them, and it reads
 # what we export. ALL=1 takes every version and kind: each takes their command line some seconds.
+# beside others: 9 s
 set -u
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"

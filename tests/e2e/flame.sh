@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A flame graph is well-formed XML whatever the names are, holds no element,
 # attribute or reference but its own, and its frames add up.
+# beside others: 2 s
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A tall flame graph: recursion is folded, and a browser opens the picture at its root, with what the
 # recursion leads to on the screen and every box within reach.
+# beside others: 8 s
 set -u
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # include/assay/heap.h: a program that runs under assay heap asks what it allocates, and marks events.
+# beside others: 4 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 build() { # OUTPUT COMPILER OPTION…

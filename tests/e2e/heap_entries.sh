@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # assay heap of programs with an allocator linked in, and of pools: functions that are hooked at their entries.
+# beside others: 7 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ "$(uname -m)" = x86_64 ] || { echo 'entries are hooked on x86-64 only'; exit 77; }

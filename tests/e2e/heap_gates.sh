@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # assay heap's limits, and assay diff of two recordings of the heap.
+# beside others: 6 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 gcc -g -O1 -fno-builtin -o advice "$TOP/tests/programs/heap_advice.c" 2>gcc.log || { cat gcc.log; exit 1; }

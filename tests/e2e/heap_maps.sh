@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # assay heap --mmap: mappings of the program by stack; and what malloc_usable_size changes.
+# beside others: 3 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 gcc -g -O1 -fno-builtin -o maps "$TOP/tests/programs/heap_maps.c" 2>gcc.log || { cat gcc.log; exit 1; }

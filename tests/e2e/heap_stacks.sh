@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The different stacks that allocate are as many as libunwind sees in a second run of the program.
+# beside others: 5 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 gcc -O2 -fno-builtin -fPIC -shared -o peer.so "$TOP/tests/programs/heap_libunwind.c" -lunwind 2>gcc.log ||

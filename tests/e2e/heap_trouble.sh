@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # assay heap of programs in trouble: the program ends as without it, and the recording says what it lacks.
+# beside others: 5 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 gcc -g -O1 -fno-builtin -pthread -o truth "$TOP/tests/programs/heap_truth.c" 2>gcc.log || { cat gcc.log; exit 1; }

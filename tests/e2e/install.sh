@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is installed: man pages that list what commands take, completions that
 # shells accept and that complete, a binary that needs only libc.
+# beside others: 3 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every choice of fields of `perf script -F` is read right or refused by name: an eighth of the
 # pairs of 14 fields; PART=0/1 takes all, and perf's own choice with each pair added.
+# beside others: 4 s
 set -u
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Symbolising over what compilers, linkers and packagers make of debug
 # information. TAP. The truths stand in tests/programs/inline_chain.*.
+# beside others: 18 s
 set -u
 lookup=$TOOLS/address_lookup
 source=$TOP/tests/programs/inline_chain.cc

@@ -3,6 +3,7 @@
 # The walk and what it needs compile without libc: a signal handler in the
 # observed program can use them. Of libc there may be only what compilers put in
 # for copies of structs (gcc's manual, "Standards"), which is safe there.
+# beside others: 4 s
 set -u
 # shellcheck source=tests/e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"

@@ -4,6 +4,7 @@
 # instruction: at each place our stack equals libunwind's, prologues, epilogues,
 # procedure linkage tables, the loader and hand-written assembly included.
 # (libunwind 1.6 misplaces what lld and mold link, and static programs.)
+# beside others: 28 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ -x "$TOOLS/unwind_oracle" ] || skip_all 'built without libunwind (libunwind-dev)'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Unwind tables of this machine's libraries, row by row against readelf.
+# beside others: 4 s
 set -u
 # shellcheck source=tests/e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"

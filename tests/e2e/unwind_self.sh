@@ -3,6 +3,7 @@
 # The unwinder's self-test (tests/unit/unwind/test_self.c: every stack that a
 # timer hits must equal libc's backtrace) as each compiler makes it, with work
 # in C++ without frame pointers.
+# beside others: 54 s
 set -u
 # shellcheck source=tests/e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"

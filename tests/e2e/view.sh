@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # assay view: one page with the recording's numbers, that needs nothing else and holds no more than it says.
+# beside others: 28 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 make_profile="$(dirname "$ASSAY")/../tests/tools/make_profile"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Every view of the page for those who do not see, or use no mouse: axe-core, Tab, forced colours, reduced motion.
+# beside others: 8 s
 # shellcheck source=lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)

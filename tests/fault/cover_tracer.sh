@@ -3,6 +3,7 @@
 # assay cover run --engine ptrace is killed: the program goes on without breakpoints, and its threads
 # and its forked child end by themselves, with their own output and status.
 #   FAULT_ALL=1 kills the command before each of its system calls; else before every fifth.
+# beside others: 6 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all 'breakpoints at lines are for x86-64'

@@ -4,6 +4,7 @@
 # error. What was recorded until then stays and opens; the program runs to its end as
 # it would alone; the status is the program's own if that is not 0, else 1; the words
 # name the failure and the file that stays.
+# beside others: 25 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 need_perf

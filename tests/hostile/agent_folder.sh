@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Where perf events and ptrace are refused, the programs preload a library from a folder that we make
 # in /dev/shm or /tmp: its name is new in each run, and no other user can look into it or write to it.
+# beside others: 7 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ "$(id -u)" -eq 0 ] || skip_all 'only root can be other users'

@@ -3,6 +3,7 @@
 # Programs of a coverage run write raw profiles at their end. What another user plants, before the
 # run or as a process of it that gave up root, never leads a program of root to a file; it is named;
 # and the counts of a program that continues as another user are there.
+# beside others: 5 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 [ "$(id -u)" -eq 0 ] || skip_all 'only root can be other users'

@@ -3,6 +3,7 @@
 # Every path that our commands write to outside the working folder, or look for where other users can
 # make files, is in paths.txt with the test that plants files there. A new one fails here. The paths
 # are those that strace shows for each command.
+# beside others: 9 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
 command -v strace >/dev/null || skip_all 'no strace: run tools/install-deps --dev'
