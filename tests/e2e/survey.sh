@@ -81,7 +81,7 @@ check 'no program' fails 'cannot run' "$ASSAY" survey -- ./nothing
 check 'no command' fails 'no command' "$ASSAY" survey
 check 'an unknown step' fails "not 'speed'" "$ASSAY" survey --steps speed -- ./plant
 mkdir other && touch other/mine
-check 'a folder of another kind is left alone' fails 'is no survey' "$ASSAY" survey -f -o other -- ./plant
+check 'a folder of another kind is left alone' fails 'is not a survey' "$ASSAY" survey -f -o other -- ./plant
 check 'a damaged manifest' eval 'mkdir bad && echo "{" >bad/survey.json && fails "survey.json" "$ASSAY" report bad'
 check 'a manifest that leads out of its folder' eval '
     echo "{\"schema\":\"assay-survey-folder\",\"version\":1,\"steps\":[{\"step\":\"cpu\",\"side\":\"new\",\"file\":\"../x\"}]}" >bad/survey.json

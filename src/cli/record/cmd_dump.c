@@ -34,7 +34,7 @@ static bool is_flight(uint32_t pid, Error *err)
     }
     if (is_recorder && has_flight)
         return true;
-    (void)error_set(err, ERROR_USAGE, "process %u is no assay record --flight", pid);
+    (void)error_set(err, ERROR_USAGE, "process %u is not a running assay record --flight", pid);
     return error_hint(err, "pgrep -f 'assay record --flight' finds them");
 }
 
@@ -47,7 +47,7 @@ static int dump(CommandLine *line, void *values)
         uint64_t pid;
         Error err;
         if (!str_parse_u64(line->operands.at[i], 10, &pid) || pid == 0 || pid > INT32_MAX)
-            return usage_error(line->cmd, "'%" STR_FMT "' is no number of a process",
+            return usage_error(line->cmd, "'%" STR_FMT "' is not the number of a process",
                                STR_ARG(line->operands.at[i]));
         if (!is_flight((uint32_t)pid, &err))
             return cli_fail(&err);

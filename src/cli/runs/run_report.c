@@ -38,14 +38,14 @@ static void add_verdict(StrBuf *out, const Terminal *t, const Comparison *c, dou
     if (c->verdict != VERDICT_INCONCLUSIVE)
         return;
     if (!run_has_interval(c)) {
-        strbuf_add(out, STR("; so few tell nothing yet, not even how many more it takes"));
+        strbuf_add(out, STR("; too few runs to say how many more are needed"));
     } else if (c->more_pairs < 1e6) {
         strbuf_add(out, STR("; about "));
         run_add_time(out, c->more_pairs * pair_s, RUN_UNIT_AUTO);
         strbuf_printf(out, " more would settle %.3g %% (%.0f %s)", margin * 100, c->more_pairs,
                       c->method == COMPARE_UNPAIRED ? "runs of each" : "pairs");
     } else {
-        strbuf_add(out, STR("; no number of runs that could be waited for would tell"));
+        strbuf_add(out, STR("; no practical number of runs would show a difference"));
     }
 }
 

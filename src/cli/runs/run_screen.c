@@ -542,7 +542,8 @@ static void add_comparisons(StrBuf *out, const RunStyle *style, RunSummaries *s,
         strbuf_add_char(out, '\n');
     }
     if (any_few)
-        strbuf_printf(out, "  so few pairs (%zu) are compared as two samples\n", pairs);
+        strbuf_printf(out, "  with so few pairs (%zu), the runs are compared as two samples\n",
+                      pairs);
 }
 
 // ---- Many commands -----------------------------------------------------------

@@ -109,7 +109,8 @@ void run_add_power(StrBuf *out, const Comparison *c)
                                             : 0,
                       c->least_seen * 100);
     if (c->method == COMPARE_PAIRED_FEW && run_has_interval(c))
-        strbuf_printf(out, "    so few pairs (%zu) are compared as two samples\n", c->pairs);
+        strbuf_printf(out, "    with so few pairs (%zu), the runs are compared as two samples\n",
+                      c->pairs);
 }
 
 void run_add_lines(StrBuf *out, Str lines, size_t columns, size_t indent)

@@ -29,7 +29,8 @@ static const Option survey_options[] = {
     OPT_TEXT('o', "output", SurveyOptions, output, "DIR",
              "the folder of the results (default PROGRAM.survey); an older one becomes DIR.old"),
     OPT_FLAG('f', "force", SurveyOptions, force, "replace an older survey in DIR"),
-    OPT_TEXT(0, "html", SurveyOptions, page, "FILE", "the page (default DIR.html, without .survey)"),
+    OPT_TEXT(0, "html", SurveyOptions, page, "FILE",
+             "the page (default DIR.html, without .survey)"),
     OPT_FLAG(0, "no-html", SurveyOptions, no_page, "write no page"),
     OPT_TEXT(0, "against", SurveyOptions, against, "'CMD'",
              "the old command: both are surveyed, and the result says what changed"),
@@ -151,7 +152,7 @@ static bool check_place(const SurveyOptions *o, const Place *place, Error *err)
     if (!os_check_not_planted(place->output, err))
         return false;
     if (os_file_exists(place->output) && !survey_folder_is(place->output))
-        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' exists and is no survey",
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' exists and is not a survey",
                          STR_ARG(place->output));
     bool is_named = o->page.len > 0;
     if (is_named && !o->force && os_file_exists(o->page)) {
@@ -181,7 +182,8 @@ static bool clear_place(const SurveyOptions *o, Arena *arena, const Place *place
     if (o->force)
         return os_tree_remove(AT_FDCWD, output) || error_os(err, "cannot remove '%s'", output);
     if (os_file_exists(old) && !survey_folder_is(old))
-        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' exists and is no survey", STR_ARG(old));
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' exists and is not a survey",
+                         STR_ARG(old));
     if (os_file_exists(old) && !os_tree_remove(AT_FDCWD, old.ptr))
         return error_os(err, "cannot remove '%s'", old.ptr);
     return rename(output, old.ptr) == 0 || error_os(err, "cannot rename '%s'", output);

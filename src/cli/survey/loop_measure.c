@@ -230,7 +230,7 @@ LoopResult loop_measure(LoopMeasure *m)
     if (had_copy && status_of_copy(m, now, &manifest, &status_of_old) &&
         status_of_old != m->status) {
         cli_say("the copy of the last program ends with status %u, the program ended with %u: they "
-                "are not compared, and later ones by their recordings",
+                "are not compared, and later programs are compared by their recordings",
                 status_of_old, m->status);
         m->copy_is_bad = true;
     } else if (!had_copy && m->has_last) {

@@ -154,7 +154,7 @@ static bool read_part(const JsonValue *value, SurveyManifest *m, Error *err)
 static bool read_manifest(const JsonValue *root, SurveyManifest *m, Error *err)
 {
     if (!str_equal(text_of(root, "schema"), STR(SCHEMA)))
-        return error_set(err, ERROR_FORMAT, "it is no manifest of a survey");
+        return error_set(err, ERROR_FORMAT, "it is not the manifest of a survey");
     if (number_of(root, "version") != VERSION)
         return error_set(err, ERROR_UNSUPPORTED, "its version is not %d", VERSION);
     double status = number_of(root, "status");

@@ -273,7 +273,7 @@ static bool run_cpu(SurveyRun *r, int side, Error *err)
     } else {
         failed(r, part, &end);
         if (r->plan->wanted[SURVEY_WAITS])
-            left_out(waits, STR("they come with the CPU samples, which there are none of"),
+            left_out(waits, STR("waits are recorded with the CPU samples, and there are none"),
                      STR(""));
     }
     return true;
