@@ -8,6 +8,7 @@
 #include "model/stack_cache.h"
 #include "os/proc.h"
 #include "replay/cpu_credit.h"
+#include "replay/entry_frames.h"
 #include "replay/frame_pointers.h"
 #include "replay/known_stacks.h"
 #include "replay/live_stack.h"
@@ -44,6 +45,7 @@ typedef struct Process {
     bool in_exec; // its program has not run a user instruction yet
     RuntimeFrames runtimes;
     KnownSpace known;
+    uint32_t entries_sought, entries_found; // join_entry
 } Process;
 
 typedef struct Thread {
@@ -74,6 +76,11 @@ typedef struct StackTail {
     uint64_t at;          // its place in the stack, and with add_unwound its address
     const uint8_t *bytes; // NULL: there is none
 } StackTail;
+
+typedef struct ProcessCode {
+    Consumer *consumer;
+    Process *process;
+} ProcessCode;
 
 typedef struct NewestRows {
     Vec(Newest) at; // heap memory
@@ -761,6 +768,46 @@ static void join_frame_pointers(Consumer *c, Process *p, const PerfSample *s,
     walk->end = end;
 }
 
+static bool code_before(void *ctx, uint64_t address, uint8_t *ret)
+{
+    const ProcessCode *code = ctx;
+    const UnwindMapping *m = unwind_space_find(&code->process->space, address - 1);
+    const ModuleFile *file = m ? modules_get(&code->consumer->modules, m->user) : NULL;
+    if (m && m->flags & UNWIND_MAP_JIT)
+        return !code->consumer->setup.search && !code->process->ended &&
+               live_memory_read(code->process->pid, address - ENTRY_CODE_BYTES, ret,
+                                ENTRY_CODE_BYTES) == ENTRY_CODE_BYTES;
+    if (!file || !file->opened)
+        return false;
+    Bytes bytes = elf_bytes_at_svma(&file->elf, address - m->bias - ENTRY_CODE_BYTES);
+    if (bytes.len < ENTRY_CODE_BYTES)
+        return false;
+    memcpy(ret, bytes.ptr, ENTRY_CODE_BYTES);
+    return true;
+}
+
+// Where a walk ended in code without rules, its caller is looked for on the stack.
+static void join_entry(Consumer *c, Process *p, const UnwindMemory *memory, uint32_t max,
+                       UnwindWalk *walk)
+{
+    // Where nothing is found, few more are looked for: of a program without any tables, as Free
+    // Pascal's, each search takes as long as ten usual samples.
+    enum { SOUGHT_MIN = 64, SELDOM = 32 };
+    if (walk->end == UNWIND_CUT_NO_TABLE && at_program_start(c, p, walk->end_pc))
+        return;
+    if (p->entries_sought++ >= SOUGHT_MIN && p->entries_found < p->entries_sought / SELDOM &&
+        p->entries_sought % SELDOM != 0)
+        return;
+    ProcessCode code = {c, p};
+    EntrySearch search = {&p->space, c->cache, code_before, &code};
+    UnwindMemory whole;
+    entry_frames_join(&search, memory, c->walked, max, walk);
+    if (walk->end != UNWIND_COMPLETE && !c->setup.search && !p->ended &&
+        live_stack_open(&c->live_stack, p->pid, memory, &whole))
+        entry_frames_join(&search, &whole, c->walked, max, walk);
+    p->entries_found += walk->end == UNWIND_COMPLETE;
+}
+
 // What lies above the copy is still there where the copy's end is as it was. Marked as
 // guessed: only that end was compared.
 static bool walk_live_stack(Consumer *c, Process *p, const UnwindRegs *regs,
@@ -925,6 +972,8 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     if (walk.end == UNWIND_COMPLETE)
         c->counts.stack_bytes = walk.end_sp - memory.window_addr;
     join_frame_pointers(c, p, s, &regs, &memory, max, &walk);
+    if (walk.end == UNWIND_CUT_JIT || walk.end == UNWIND_CUT_NO_TABLE)
+        join_entry(c, p, &memory, max, &walk);
     bool is_deep = walk_live_stack(c, p, &regs, &memory, max, &walk);
     join_outer(c, t, &memory, max, is_deep, &walk);
     if (c->known && walk.end == UNWIND_COMPLETE && !c->can_be_known)

@@ -548,8 +548,8 @@ static UnwindEnd step_without_rule(Walker *w, uint64_t lookup)
     UnwindMapping copy;
     const UnwindMapping *m = mapping_of(w->space, lookup, &copy);
     // A frame pointer of 0 is the end mark of the psABI. It is trusted when frame pointers led
-    // here.
-    if (m && w->guessed && w->fp == 0)
+    // here. Threads do not begin in generated code, which may use the register for something else.
+    if (m && w->guessed && w->fp == 0 && !(m->flags & UNWIND_MAP_JIT))
         return leave_outermost(w);
     if (m && (m->flags & UNWIND_MAP_JIT) && w->space->generated) {
         UnwindGeneratedEnd end = step_generated(w);

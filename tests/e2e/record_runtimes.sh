@@ -36,4 +36,17 @@ else
     skip "a real LuaJIT is named" "no luajit"
     skip "stacks lead out of the code that it generates" "no luajit"
 fi
+# What YJIT generates states no rules; the interpreter called it.
+yjit='def f(n) n < 2 ? n : f(n - 1) + f(n - 2) end; f(31)'
+if ruby --yjit -e 1 >/dev/null 2>&1; then
+    leaves_yjit() {
+        "$ASSAY" record -q -f -o y.assay -- ruby --yjit -e "$yjit" >out 2>err || { cat err; return 1; }
+        "$ASSAY" report y.assay | tr '\n' ' ' | grep -Eq 'all stacks complete|9[89][.][0-9]% of stacks complete' &&
+            "$ASSAY" export --format folded y.assay >y.folded && grep -q '^ruby;_start;.*;rb_vm_exec;.*unknown in perf-' y.folded ||
+            { "$ASSAY" report y.assay; return 1; }
+    }
+    check "stacks lead out of the code that YJIT generates" leaves_yjit
+else
+    skip "stacks lead out of the code that YJIT generates" "no ruby with YJIT"
+fi
 finish
