@@ -4,6 +4,7 @@
 #include "symbolise/demangle.h"
 
 #include "base/arena.h"
+#include "symbolise/other_names.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -149,7 +150,7 @@ bool demangle(Str linkage_name, StrBuf *out)
     Str name = linkage_name_base(linkage_name);
     bool mangled = str_starts_with(name, STR("_Z")) || str_starts_with(name, STR("_R")) ||
                    str_starts_with(name, STR("_D"));
-    if (mangled && demangle_mangled(name, out))
+    if (mangled ? demangle_mangled(name, out) : other_name(name, out))
         return true;
     strbuf_add(out, name);
     return false;

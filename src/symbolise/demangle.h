@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Demangles linkage names to names as the programmer wrote them, by libiberty: C++
-// (Itanium), Rust (legacy and v0) and D. Names come from files and are not trusted.
+// (Itanium), Rust (legacy and v0) and D; by symbolise/other_names those of OCaml, Fortran, Haskell
+// and Free Pascal. Names come from files and are not trusted.
 
 #ifndef SYMBOLISE_DEMANGLE_H
 #define SYMBOLISE_DEMANGLE_H

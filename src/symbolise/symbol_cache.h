@@ -11,7 +11,7 @@
 
 #include "symbolise/place_table.h"
 
-enum { SYMBOL_CACHE_VERSION = 3 };                 // of the file
+enum { SYMBOL_CACHE_VERSION = 4 };                 // of the file
 #define SYMBOL_CACHE_MAX_BYTES      (256ull << 20) // of the whole folder
 #define SYMBOL_CACHE_FILE_MAX_BYTES (32ull << 20)
 

@@ -52,6 +52,40 @@ static void clone_marks_and_versions_are_dropped(void **state)
     check("memcpy@GLIBC_2.2.5", false, "memcpy");
 }
 
+static void names_of_other_languages_are_demangled(void **state)
+{
+    (void)state;
+    // OCaml
+    check("camlO__insert_84", true, "O.insert_84");
+    check("camlStdlib__List__map_154", true, "Stdlib.List.map_154");
+    check("camlM__$2b$3d_12", true, "M.+=_12");
+    check("caml_alloc_shr", false, "caml_alloc_shr");
+    check("caml", false, "caml");
+    // gfortran
+    check("__work_MOD_acc_add", true, "work::acc_add");
+    check("__work_MOD_deep.constprop.0", true, "work::deep");
+    check("__x_MOD_", false, "__x_MOD_");
+    check("___MOD_x", false, "___MOD_x");
+    check("a_MOD_x", false, "a_MOD_x");
+    // GHC
+    check("Main_zdwfib_info", true, "Main.$wfib");
+    check("containerszm0zi6zi4zi1_DataziMapziInternal_balanceL_info", true,
+          "containers-0.6.4.1:Data.Map.Internal.balanceL");
+    check("ghczmprim_GHCziTuple_Z0ZT_closure", false, "ghczmprim_GHCziTuple_Z0ZT_closure");
+    check("stg_ap_pp_fast", false, "stg_ap_pp_fast");
+    check("get_zone_info", false, "get_zone_info");
+    check("Page_fault_info", false, "Page_fault_info");
+    check("Main_z_info", false, "Main_z_info");
+    check("_info", false, "_info");
+    // Free Pascal
+    check("P$P_$$_CHURN$LONGINT$$INT64", true, "P.CHURN(LONGINT)");
+    check("P$P_$_TACC_$__$$_ADD$DOUBLE", true, "P.TACC.ADD(DOUBLE)");
+    check("SYSTEM_$$_MOVE$formal$formal$INT64", true, "SYSTEM.MOVE(formal, formal, INT64)");
+    check("SYSTEM$_$TOBJECT_$__$$_FREE", true, "SYSTEM.TOBJECT.FREE()");
+    check("X_$$_", false, "X_$$_");
+    check("_$$_X", false, "_$$_X");
+}
+
 // f(N1::N2::…) with that many levels.
 static void nested_name(StrBuf *out, size_t levels)
 {
@@ -99,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cpp_rust_and_d_names_are_demangled),
         cmocka_unit_test(names_that_are_not_mangled_stay),
+        cmocka_unit_test(names_of_other_languages_are_demangled),
         cmocka_unit_test(clone_marks_and_versions_are_dropped),
         cmocka_unit_test(long_names_work_up_to_the_stated_limit),
         cmocka_unit_test(a_name_that_asks_for_endless_text_is_given_up),
