@@ -58,10 +58,11 @@ typedef struct EventSpec {
     bool group_read;   // ':S': only the leader samples, the others are read with it
     bool counts_each;  // each occurrence is a sample, unless the recording has a period or a rate
     bool is_probe;     // a place in a program; config1 is the address of its path
-    bool at_return;    // of a probe: by the kernel's trampoline, seen in the caller
-    uint64_t svma;     // of a probe: its place as stated in the file
-    bool is_emulated;  // of a probe: the kernel need not single-step the instruction there
-    const EventArg *args; // of a probe or a tracepoint
+    bool is_kernel_function; // config1 is the address of its name
+    bool at_return;          // of a probe: by the kernel's trampoline, seen in the caller
+    uint64_t svma;           // of a probe: its place as stated in the file
+    bool is_emulated;        // of a probe: the kernel need not single-step the instruction there
+    const EventArg *args;    // of a probe or a tracepoint
     size_t arg_count;
     Str fields; // of a tracepoint: the names that stand behind it; "": all
     Str filter; // of a tracepoint: only what it lets through is a sample; "": none
@@ -90,6 +91,13 @@ EventSources event_sources_default(void);
 // Appends the events of one -e argument. The error names the part of the text that is wrong.
 MUST_CHECK bool events_parse(Arena *arena, const EventSources *src, Str text, EventSpecVec *ret,
                              Error *err);
+
+// Whether the kernel reads the name of its place from the memory of the process that opens the
+// event: threads of other programs cannot inherit it.
+static inline bool event_is_place(const EventSpec *spec)
+{
+    return spec->is_probe || spec->is_kernel_function;
+}
 
 // True for cpu-clock and task-clock, which count time in nanoseconds.
 bool event_is_clock(const EventSpec *spec);

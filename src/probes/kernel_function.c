@@ -112,7 +112,8 @@ bool kernel_function_find(Arena *arena, Str text, EventSpecVec *ret, Error *err)
                    .config = config,
                    .config1 = (uint64_t)(uintptr_t)name.ptr,
                    .group = EVENT_NO_GROUP,
-                   .counts_each = true};
+                   .counts_each = true,
+                   .is_kernel_function = true};
     vec_push(arena, ret, e);
     return true;
 }

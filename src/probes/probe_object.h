@@ -14,7 +14,8 @@ typedef struct ProbeContext {
     Str library_path;   // $LD_LIBRARY_PATH
     Str tracefs;        // where the kernel's own events are; "": not mounted
     const DebugSearch *debug;
-    StrVec *notes; // what the user should know, appended; in the arena of probes_find
+    bool names_each; // events of a pattern have the names of the functions, not that of the pattern
+    StrVec *notes;   // what the user should know, appended; in the arena of probes_find
 } ProbeContext;
 
 typedef struct ProbeObject {

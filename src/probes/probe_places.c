@@ -209,9 +209,13 @@ static bool find_functions(Finder *f, Error *err)
                         STR_ARG(f->text->name), functions.len, PROBE_PLACES_MAX);
         return error_hint(err, "narrow the pattern; assay list shows the names");
     }
-    for (size_t i = 0; i < functions.len; i++)
+    for (size_t i = 0; i < functions.len; i++) {
+        size_t first = f->places->len;
         if (!add_function(f, &functions.at[i], err))
             return false;
+        for (size_t k = first; k < f->places->len; k++)
+            f->places->at[k].function = functions.at[i].name;
+    }
     size_t inlined = f->text->offset ? 0 : add_inlined(f);
     if (functions.len == 0 && f->places->len == 0 && inlined)
         return error_set(err, ERROR_UNSUPPORTED,

@@ -101,10 +101,24 @@ static bool is_there(const EventSpecVec *events, const EventSpec *e)
     return false;
 }
 
+// "libc.so.6:memchr" for a place of the pattern "libc.so.6:mem*".
+static Str name_of_place(const Making *m, const ProbePlace *p)
+{
+    Str pattern = m->text->name;
+    bool is_pattern =
+        str_find_char(pattern, '*') != SIZE_MAX || str_find_char(pattern, '?') != SIZE_MAX;
+    if (!m->context->names_each || !is_pattern || p->function.len == 0)
+        return m->name;
+    Str target = str_base_name(m->text->target);
+    return arena_printf(m->arena, "%" STR_FMT "%s%" STR_FMT "%s", STR_ARG(target),
+                        target.len ? ":" : "", STR_ARG(p->function),
+                        m->text->is_return ? "%return" : "");
+}
+
 static bool add_place(Making *m, const ProbePlace *p, Error *err)
 {
     uint64_t config[3] = {0};
-    EventSpec e = {.name = m->name,
+    EventSpec e = {.name = name_of_place(m, p),
                    .type = m->pmu.type,
                    .config1 = (uint64_t)(uintptr_t)m->path.ptr,
                    .group = EVENT_NO_GROUP,

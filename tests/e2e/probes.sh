@@ -311,4 +311,29 @@ refused() { # what needs rights in any case: a process that runs
     [ $status = 1 ] && grep -q CAP_PERFMON err && grep -q 'by breakpoints: record -e PROBE -- CMD' err && [ ! -s out ]
 }
 check 'without rights it says so before anything runs' refused
+not_counted() {
+    setpriv --reuid 65534 --regid 65534 --clear-groups ./assay.bin stat --pre 'touch theirs/ran' -e ./probes:parse -- ./probes $N 2>err
+    [ $? = 1 ] && grep -q 'probes need root' err && grep -q 'assay record -e' err && [ ! -e theirs/ran ]
+}
+check 'stat says so, too' not_counted
+
+# hits OPTION …: "NAME COUNT" of each row that stat counts
+hits() { assay stat -j "$@" >/dev/null 2>rows && python3 -c 'import json; [print(r["event"], int(float(r["counter-value"]))) for r in map(json.loads, open("rows"))]'; }
+is() { local lines=$1; shift; diff <(echo -e "$lines") <(hits "$@") || { cat rows; return 1; }; }
+ALL=$((N + N / 4 + N / 8))
+check 'stat counts a function, a return and a marker' is "probes:parse $ALL\nprobes:tail%return $((N / 8))\nsdt_probes:step $N" \
+    -e probes:parse,probes:tail%return -e sdt_probes:step -- ./probes $N
+check 'by the names of the functions of a pattern' is "probes:handle_one $N\nprobes:handle_two $((N / 4))" -e './probes:handle_*' -- ./probes $N
+check 'in threads and children' is "late_calls:called 450" -e ./late_calls:called -- sh -c './late_calls 4 2 50'
+check 'not in others' is "probes:parse $ALL" -e ./probes:parse --pre "(./probes $N >/dev/null &) " -- ./probes $N
+check 'in each run, beside a clock' eval 'is "probes:parse $ALL" -r 2 -e ./probes:parse -- ./probes $N && assay stat -r 2 -e task-clock,./probes:parse -- ./probes $N >/dev/null 2>t && grep -q "± 0.00 %" t'
+check 'on all CPUs' is "probes:parse $ALL" -a -e ./probes:parse -- ./probes $N
+check 'of the first thread alone' is "probes:parse $ALL" -i -e ./probes:parse -- ./probes $N
+late() { # -p: until the process ends, with the threads that start later
+    ./late_calls 4 2 50 3000 & local pid=$!
+    eventually grep -q late_calls /proc/$pid/comm
+    is "$1" "${@:2}" -e ./late_calls:called -p $pid
+}
+check 'of a process, with its later threads and children' late 'late_calls:called 450'
+check 'of its first threads' late 'late_calls:called 50' --per-thread
 finish

@@ -7,10 +7,25 @@
 #include "base/error.h"
 #include "cli/event_filters.h"
 #include "os/call_plan.h"
+#include "probes/probes.h"
 
-// Parses the words of -e, and gives the tracepoints among them their filters. `program` is the file
-// that will run ("": none) and `pids` are the processes that are observed: probes are searched
-// there. Prints notes about probes.
+// Where events are looked up, places in programs among them.
+typedef struct RecordSources {
+    DebugSearch debug;
+    StrVec notes;
+    ProbeContext context;
+    EventSources events;
+} RecordSources;
+
+// `program` is the file that will run ("": none), and `pids` are the processes that are observed:
+// probes are searched there. `ret` must not be moved.
+void record_sources_init(Arena *arena, Str program, const U32Vec *pids, const StrVec *debug_dirs,
+                         RecordSources *ret);
+// Prints the notes about probes.
+void record_sources_say(const RecordSources *s);
+
+// Parses the words of -e, and gives the tracepoints among them their filters. Prints notes about
+// probes.
 MUST_CHECK bool record_events_parse(Arena *arena, const StrVec *words, const EventFilters *filters,
                                     Str program, const U32Vec *pids, const StrVec *debug_dirs,
                                     EventSpecVec *ret, Error *err);

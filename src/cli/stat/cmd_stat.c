@@ -23,7 +23,8 @@ static const Option stat_options[] = {
     OPT_LIST(
         'e', "event", StatArgs, events, "EVENT",
         "events to count, as in perf: names, globs, rNNN, pmu/.../, category:tracepoint, {groups}, "
-        ":u :k; also duration_time, user_time, system_time"),
+        ":u :k; also duration_time, user_time, system_time, and probes as in assay record: "
+        "FILE:FUNCTION, FUNCTION%return, FILE.c:LINE"),
     OPT_LIST(0, "filter", StatArgs, filters.texts, "FILTER",
              "count only occurrences that match FILTER, of the tracepoints of the preceding -e"),
     OPT_TEXT('M', "metrics", StatArgs, metrics, "LIST",
@@ -402,8 +403,9 @@ static int count(CommandLine *line, void *values)
     if (a->after.len)
         s.options.after = arena_c_str(s.arena, a->after);
     if (!stat_check_args(a, &err) || !parse_delay(a, &s.options, &err) ||
-        !stat_choose(s.arena, a, has_command, &s.options, &err) ||
-        !stat_open_control(a->control, &s.options, &err) || !find_command(&s, line, &status, &err))
+        !stat_choose_targets(s.arena, a, has_command, &s.options, &err) ||
+        !stat_open_control(a->control, &s.options, &err) ||
+        !find_command(&s, line, &status, &err) || !stat_choose_events(s.arena, a, &s.options, &err))
         return err.text[0] ? cli_fail(&err) : status;
     struct sigaction act = {.sa_handler = on_interrupt};
     sigaction(SIGINT, &act, NULL);

@@ -5,20 +5,31 @@
 
 #include <fcntl.h>
 
-static bool choose_events(Arena *arena, const StatArgs *a, CountingOptions *o, Error *err)
+#include "cli/record/record_events.h"
+
+// The processes in which probes are searched.
+static void find_pids(const CountingTargets *targets, U32Vec *ret)
+{
+    for (size_t i = 0; i < targets->at.len; i++)
+        if (!targets->cpus && targets->at.at[i].pid > 0)
+            vec_push(NULL, ret, (uint32_t)targets->at.at[i].pid);
+}
+
+static bool add_events(Arena *arena, const StatArgs *a, const EventSources *sources,
+                       CountingOptions *o, Error *err)
 {
     bool asks_other = a->metrics.len || a->topdown;
     U32Vec ends = {0};
     for (size_t i = 0; i < a->events.len; i++) {
         StrVec one = {0};
         vec_push(arena, &one, a->events.at[i]);
-        if (!counting_choose_events(arena, &one, 0, &o->events, err))
+        if (!counting_choose_events(arena, sources, &one, 0, &o->events, err))
             return false;
         vec_push(arena, &ends, (uint32_t)o->events.len);
     }
     const StrVec none = {0};
     if (a->events.len == 0 && (!asks_other || a->detailed) &&
-        !counting_choose_events(arena, &none, a->detailed, &o->events, err))
+        !counting_choose_events(arena, sources, &none, a->detailed, &o->events, err))
         return false;
     if ((a->metrics.len && !counting_add_metrics(arena, a->metrics, &o->events, err)) ||
         (a->topdown && !counting_add_topdown(arena, &o->events, err)))
@@ -32,6 +43,22 @@ static bool choose_events(Arena *arena, const StatArgs *a, CountingOptions *o, E
         o->events.at[i].exclude_user |= a->all_kernel;
     }
     return true;
+}
+
+bool stat_choose_events(Arena *arena, const StatArgs *a, CountingOptions *o, Error *err)
+{
+    U32Vec pids = {0};
+    StrVec no_dirs = {0};
+    RecordSources sources;
+    find_pids(&o->targets, &pids);
+    record_sources_init(arena, o->program ? o->program->path : STR(""), &pids, &no_dirs, &sources);
+    sources.context.names_each = true;
+    bool ok =
+        add_events(arena, a, &sources.events, o, err) && counters_check_probes(&o->events, err);
+    if (ok)
+        record_sources_say(&sources);
+    vec_free(&pids);
+    return ok;
 }
 
 // ---- Targets -----------------------------------------------------------------
@@ -85,11 +112,11 @@ static bool choose_targets(Arena *arena, const StatArgs *a, bool has_command, Co
     return true;
 }
 
-bool stat_choose(Arena *arena, const StatArgs *a, bool has_command, CountingOptions *options,
-                 Error *err)
+bool stat_choose_targets(Arena *arena, const StatArgs *a, bool has_command,
+                         CountingOptions *options, Error *err)
 {
-    return choose_targets(arena, a, has_command, options, err) &&
-           choose_events(arena, a, options, err);
+    options->threads_apart = a->tids.len > 0;
+    return choose_targets(arena, a, has_command, options, err);
 }
 
 bool stat_check_args(const StatArgs *a, Error *err)

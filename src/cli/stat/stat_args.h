@@ -25,9 +25,13 @@ typedef struct StatArgs {
 
 // Fails on options that exclude or need each other.
 MUST_CHECK bool stat_check_args(const StatArgs *a, Error *err);
-// Fills events, filters and targets of the options. `has_command`: a command is given.
-MUST_CHECK bool stat_choose(Arena *arena, const StatArgs *a, bool has_command,
-                            CountingOptions *options, Error *err);
+// Fills the targets of the options. `has_command`: a command is given.
+MUST_CHECK bool stat_choose_targets(Arena *arena, const StatArgs *a, bool has_command,
+                                    CountingOptions *options, Error *err);
+// Fills their events and filters. Probes are searched in the options' program and targets; it fails
+// where they are refused.
+MUST_CHECK bool stat_choose_events(Arena *arena, const StatArgs *a, CountingOptions *options,
+                                   Error *err);
 // Opens the descriptors or FIFOs that --control names.
 MUST_CHECK bool stat_open_control(Str text, CountingOptions *options, Error *err);
 

@@ -94,7 +94,8 @@ static void find_columns(Counting *c)
 {
     const EventSpecVec *asked = &c->options.events;
     memset(&c->columns, 0, sizeof(c->columns));
-    for (size_t i = 0, at = 0; i < asked->len && !c->options.times_only; i++) {
+    for (size_t i = 0, at = 0; i < asked->len && !c->options.times_only;
+         i += counter_places(asked, i)) {
         const EventSpec *spec = &asked->at[i];
         CountingColumn column = {COLUMN_MISSING, 0, {0}};
         Str name = spec->name, event = STR("");
@@ -230,9 +231,19 @@ static bool read_commands(Counting *c)
     return true;
 }
 
-// Waits for the end: of the child, of the time, or Ctrl-C when there is no child.
+// Whether every process or thread that is counted has ended.
+static bool are_gone(const CountingTargets *targets)
+{
+    for (size_t i = 0; i < targets->at.len; i++)
+        if (targets->cpus || proc_exists((uint32_t)targets->at.at[i].pid))
+            return false;
+    return targets->at.len > 0;
+}
+
+// Waits for the end: of the child, of the time, or without a child of all targets, or Ctrl-C.
 static bool count_until_end(Counting *c, const Spawned *child, Error *err)
 {
+    enum { LOOK_MS = 50 }; // how often it looks whether the targets are there
     const CountingOptions *o = &c->options;
     int64_t next_interval = o->interval_ns ? c->start_ns + o->interval_ns : INT64_MAX;
     int64_t last_interval = c->start_ns;
@@ -260,6 +271,10 @@ static bool count_until_end(Counting *c, const Spawned *child, Error *err)
         }
         int64_t first = MIN(next_interval, stop), until = MIN(first, enable);
         int wait_ms = until == INT64_MAX ? 60000 : (int)MIN((until - now) / 1000000 + 1, 60000L);
+        if (!child && are_gone(&o->targets))
+            break;
+        if (!child && !o->targets.cpus)
+            wait_ms = MIN(wait_ms, LOOK_MS);
         struct pollfd ends[] = {{.fd = child ? child->pid_fd : -1, .events = POLLIN},
                                 {.fd = o->control_fd, .events = POLLIN}};
         if (child && child->pid_fd < 0)
@@ -296,6 +311,7 @@ static bool open_counters(Counting *c, const Spawned *child, Error *err)
     bool is_fixed = o->targets.at.len > 0;
     EventSpecVec counted = {0};
     CounterOptions options = {.inherit = !o->no_inherit && !o->targets.cpus,
+                              .by_threads = o->targets.by == COUNTING_EACH || o->threads_apart,
                               .enable_on_exec = !is_fixed && !o->delay_ns && !o->starts_disabled,
                               .skips_gone = o->targets.may_be_gone,
                               .may_be_none = o->program}; // which has times, too
@@ -320,6 +336,10 @@ static bool open_counters(Counting *c, const Spawned *child, Error *err)
         for (size_t i = 0; i < c->counters.missing.len; i++)
             vec_push(&c->profile->arena, &c->missing, c->counters.missing.at[i]);
         note_missing(c->profile, &c->missing);
+        if (c->counters.is_cut)
+            profile_note(c->profile, NOTE_WARNING, STR("probes-of-first-threads"),
+                         "Probes count only the threads that are there when counting begins: "
+                         "threads and processes that begin later are not in the counts");
     }
     if (is_fixed && !o->delay_ns && !o->starts_disabled)
         counters_enable(&c->counters);
@@ -334,6 +354,28 @@ static CounterValue tool_value(const RunRow *row, CountingTool tool)
                                        : row->system_ns;
     uint64_t wall = (uint64_t)row->wall_ns;
     return ns == TIME_NONE ? (CounterValue){0} : (CounterValue){(uint64_t)ns, wall, wall};
+}
+
+// Warns of probes whose hits take a good part of the time that is measured.
+static void note_probe_cost(Counting *c, int64_t wall_ns)
+{
+    enum { HITS_A_SECOND = 20000 };
+    uint64_t hits = 0;
+    for (size_t e = 0; e < c->counters.events.len; e++)
+        for (size_t part = 0; part < c->parts.len; part++)
+            if (event_is_place(&c->counters.events.at[e].spec))
+                hits += c->now[part * c->counters.events.len + e].value;
+    double rate = wall_ns > 0 ? (double)hits / ((double)wall_ns * 1e-9) : 0;
+    if (rate > HITS_A_SECOND)
+        profile_note(c->profile, NOTE_WARNING, STR("probes-often"),
+                     "The probes were hit %.0f times a second: a hit costs the program 1 µs or "
+                     "more, so that times are longer than without probes",
+                     rate);
+    uint64_t left_out = c->counters.family ? family_hits_left_out(c->counters.family) : 0;
+    if (left_out)
+        profile_note(c->profile, NOTE_WARNING, STR("probes-left-out"),
+                     "%llu process%s had no room in the table: the counts of probes are too low",
+                     (unsigned long long)left_out, left_out == 1 ? "" : "es");
 }
 
 static void add_run(Counting *c, const RunRow *row)
@@ -353,6 +395,8 @@ static void add_run(Counting *c, const RunRow *row)
             profile_add_run_count(p, run, column->metric, counter_scaled(v), v.enabled_ns,
                                   v.running_ns, c->parts.at[part]);
         }
+    if (c->runs == 0)
+        note_probe_cost(c, row->wall_ns);
     c->runs++;
     c->status = row->status;
 }

@@ -54,11 +54,12 @@ void counting_part(Arena *arena, CountingParts by, CountingTargets *targets);
 enum { COUNTING_TOOL_EVENT = 0x7ffffff0 };
 typedef enum CountingTool { TOOL_DURATION, TOOL_USER, TOOL_SYSTEM } CountingTool;
 
-// What to count: the words of -e, or the usual events when there is none, and those of so many
-// levels of detail, of which there are three. Words may be globs, and duration_time, user_time and
-// system_time.
-MUST_CHECK bool counting_choose_events(Arena *arena, const StrVec *words, unsigned details,
-                                       EventSpecVec *ret, Error *err);
+// What to count: the words of -e, looked up in `sources`, or the usual events when there is none,
+// and those of so many levels of detail, of which there are three. Words may be globs, and
+// duration_time, user_time and system_time.
+MUST_CHECK bool counting_choose_events(Arena *arena, const EventSources *sources,
+                                       const StrVec *words, unsigned details, EventSpecVec *ret,
+                                       Error *err);
 // Appends the events that `metrics` need, names separated by commas as in perf's -M.
 MUST_CHECK bool counting_add_metrics(Arena *arena, Str metrics, EventSpecVec *ret, Error *err);
 // Appends the events of the top-down method, or says why the machine has none.
@@ -71,6 +72,7 @@ typedef struct CountingOptions {
     CountingTargets targets;
     const Program *program;     // NULL: no command is run
     char *const *argv;          // of the program, ends in NULL
+    bool threads_apart;         // the targets are threads, and not the processes that have them
     bool no_inherit;            // leave out the command's children and threads
     bool times_only;            // count no event
     bool starts_disabled;       // until `control` enables it

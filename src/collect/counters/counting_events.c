@@ -59,45 +59,69 @@ static bool add_matching(Arena *arena, const EventSources *sources, Str glob, Ev
                       no_tracepoints.kind ? no_tracepoints.text : "'assay list' shows all events");
 }
 
-// Where the word at the start of `text` ends: at a comma outside of braces and slashes.
+// Where the word at the start of `text` ends: at a comma outside of braces and of a PMU's slashes.
 static size_t word_end(Str text)
 {
     int depth = 0;
+    Str start = str_trim(text);
+    bool is_path = str_starts_with(start, STR("/")) || str_starts_with(start, STR("./")) ||
+                   str_starts_with(start, STR("../"));
     bool in_pmu = false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         depth += c == '{' ? 1 : c == '}' ? -1 : 0;
-        in_pmu ^= c == '/';
+        in_pmu ^= c == '/' && !is_path;
         if (c == ',' && depth <= 0 && !in_pmu)
             return i;
     }
     return text.len;
 }
 
+// Whether the words of a text may be something that the parser of events does not know: globs,
+// times and probes.
+static bool has_words_of_ours(const EventSources *sources, Str text)
+{
+    bool ours = is_glob(text);
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+        ours |= str_find(text, str_from_c(tools[i].name)) != SIZE_MAX;
+    for (const char *c = ":% "; sources->find_probe && *c; c++)
+        ours |= str_find_char(text, *c) != SIZE_MAX;
+    return ours;
+}
+
+static bool add_word(Arena *arena, const EventSources *sources, Str word, EventSpecVec *ret,
+                     Error *err)
+{
+    bool is_probe = false;
+    if (add_tool(arena, word, ret))
+        return true;
+    if (sources->find_probe &&
+        !sources->find_probe(sources->probe_ctx, arena, word, &is_probe, ret, err))
+        return false;
+    if (is_probe)
+        return true;
+    return is_glob(word) ? add_matching(arena, sources, word, ret, err)
+                         : events_parse(arena, sources, word, ret, err);
+}
+
 static bool add_words(Arena *arena, const EventSources *sources, Str text, EventSpecVec *ret,
                       Error *err)
 {
     // The parser's messages show the whole text, so it gets that where nothing in it is ours.
-    bool is_plain = !is_glob(text);
-    for (size_t i = 0; i < ARRAY_LEN(tools); i++)
-        is_plain &= str_find(text, str_from_c(tools[i].name)) == SIZE_MAX;
-    if (is_plain)
+    if (!has_words_of_ours(sources, text))
         return events_parse(arena, sources, text, ret, err);
     while (text.len) {
         size_t end = word_end(text);
-        Str word = str_slice(text, 0, end);
-        bool ok = add_tool(arena, word, ret) ||
-                  (is_glob(word) ? add_matching(arena, sources, word, ret, err)
-                                 : events_parse(arena, sources, word, ret, err));
-        if (!ok)
+        Str word = str_trim(str_slice(text, 0, end));
+        if (!add_word(arena, sources, word, ret, err))
             return false;
         text = str_slice(text, MIN(end + 1, text.len), text.len);
     }
     return true;
 }
 
-bool counting_choose_events(Arena *arena, const StrVec *words, unsigned details, EventSpecVec *ret,
-                            Error *err)
+bool counting_choose_events(Arena *arena, const EventSources *sources, const StrVec *words,
+                            unsigned details, EventSpecVec *ret, Error *err)
 {
     static const char *const usual = "task-clock,context-switches,cpu-migrations,page-faults,"
                                      "cycles,instructions,branches,branch-misses";
@@ -107,14 +131,13 @@ bool counting_choose_events(Arena *arena, const StrVec *words, unsigned details,
         ("L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,"
          "iTLB-load-misses"),
         "L1-dcache-prefetches,L1-dcache-prefetch-misses"};
-    EventSources sources = event_sources_default();
     for (size_t i = 0; i < words->len; i++)
-        if (!add_words(arena, &sources, words->at[i], ret, err))
+        if (!add_words(arena, sources, words->at[i], ret, err))
             return false;
-    if (words->len == 0 && !events_parse(arena, &sources, str_from_c(usual), ret, err))
+    if (words->len == 0 && !events_parse(arena, sources, str_from_c(usual), ret, err))
         return false;
     for (unsigned i = 0; i < MIN(details, (unsigned)ARRAY_LEN(levels)); i++)
-        if (!events_parse(arena, &sources, str_from_c(levels[i]), ret, err))
+        if (!events_parse(arena, sources, str_from_c(levels[i]), ret, err))
             return false;
     return true;
 }
