@@ -165,11 +165,17 @@ static void follow_threads(AgentRing *ring, Bytes record, uint32_t type)
         vec_push(NULL, &ring->threads, tid);
 }
 
-static void keep_record(AgentRings *r, AgentRing *ring, Bytes record, uint32_t type)
+// The program can change its record at any time: what was checked is what is kept, and only the
+// copy is read.
+static void keep_record(AgentRings *r, AgentRing *ring, const uint8_t *at,
+                        const struct perf_event_header *checked)
 {
+    uint8_t *copy = vec_extend(NULL, &r->bytes, checked->size);
+    memcpy(copy, checked, HEAD);
+    memcpy(copy + HEAD, at + HEAD, checked->size - HEAD);
+    uint32_t type = checked->type;
     if (type == PERF_RECORD_COMM || type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT)
-        follow_threads(ring, record, type);
-    memcpy(vec_extend(NULL, &r->bytes, record.len), record.ptr, record.len);
+        follow_threads(ring, bytes_over(copy, checked->size), type);
 }
 
 // Takes all finished records of a ring. With `is_last` nobody writes any more, and a record that
@@ -190,7 +196,7 @@ static void read_ring(AgentRings *r, AgentRing *ring, bool is_last)
             break;
         }
         if (h.type)
-            keep_record(r, ring, bytes_over(at, h.size), h.type);
+            keep_record(r, ring, at, &h);
         // The next lap must find zeros.
         memset(at, 0, h.size);
         ring->tail += h.size;
@@ -227,8 +233,10 @@ static void end_threads(AgentRings *r, const AgentRing *ring)
 static uint64_t time_of(Bytes record, uint32_t type)
 {
     uint64_t time = 0;
-    size_t at = type == PERF_RECORD_SAMPLE ? (size_t)TIME_OF_SAMPLE : record.len - TIME_FROM_END;
-    if (at + 8 <= record.len)
+    size_t at = TIME_OF_SAMPLE;
+    if (type != PERF_RECORD_SAMPLE)
+        at = record.len - MIN(record.len, (size_t)TIME_FROM_END);
+    if (at >= HEAD && at + 8 <= record.len)
         memcpy(&time, record.ptr + at, 8);
     return time;
 }

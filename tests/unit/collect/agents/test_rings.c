@@ -7,7 +7,9 @@
 #include "collect/agents/rings.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -28,6 +30,8 @@ static void take(void *ctx, Bytes record)
     uint64_t time;
     memcpy(&h, record.ptr, sizeof(h));
     assert_int_equal(h.size, record.len);
+    if (record.len < TASK_BYTES)
+        return;
     memcpy(&time, record.ptr + record.len - 24, 8);
     vec_push(NULL, &taken, time);
     exits += h.type == PERF_RECORD_EXIT;
@@ -214,6 +218,55 @@ static void nonsense_does_no_harm(void **state)
     assert_true(agent_rings_counts(&rings).broken > 0);
 }
 
+// Too short for a time: nothing before the record is read.
+static void a_short_record_does_no_harm(void **state)
+{
+    (void)state;
+    WireRing *a = make_ring((uint32_t)getpid(), 0, 1);
+    const struct perf_event_header h = {.type = PERF_RECORD_MMAP2, .size = 16};
+    memcpy((uint8_t *)a + WIRE_PAGE, &h, sizeof(h));
+    a->head = 16;
+    put(a, PERF_RECORD_MMAP2, 0, 1);
+    agent_rings_drain(&rings, take, NULL);
+    assert_int_equal(taken.len, 1);
+}
+
+static _Atomic bool is_changing;
+
+// Gives the first record one size and another, again and again.
+static void *change_sizes(void *ring)
+{
+    _Atomic uint16_t *size = (_Atomic uint16_t *)(void *)((uint8_t *)ring + WIRE_PAGE + 6);
+    while (atomic_load(&is_changing)) {
+        atomic_store(size, 0);
+        atomic_store(size, TASK_BYTES);
+        atomic_store(size, TASK_BYTES);
+        atomic_store(size, RING_BYTES - 8);
+        atomic_store(size, TASK_BYTES);
+    }
+    return NULL;
+}
+
+// What was checked is what is handed over, also when the program changes it meanwhile.
+static void a_record_that_changes_while_it_is_read_does_no_harm(void **state)
+{
+    (void)state;
+    pthread_t changer;
+    WireRing *a = make_ring((uint32_t)getpid(), 0, 1);
+    agent_rings_drain(&rings, take, NULL);
+    atomic_store(&is_changing, true);
+    assert_int_equal(pthread_create(&changer, NULL, change_sizes, a), 0);
+    for (int round = 0; round < 20000; round++) {
+        a->head = 0;
+        rings.rings.at[0].tail = 0;
+        put(a, PERF_RECORD_MMAP2, 0, 1);
+        agent_rings_drain(&rings, take, NULL);
+        taken.len = 0;
+    }
+    atomic_store(&is_changing, false);
+    pthread_join(changer, NULL);
+}
+
 static void a_file_cut_short_does_no_harm(void **state)
 {
     (void)state;
@@ -259,6 +312,8 @@ int main(void)
         TEST(threads_of_an_ended_process_end),
         TEST(a_later_program_of_a_process_replaces_the_earlier_one),
         TEST(nonsense_does_no_harm),
+        TEST(a_short_record_does_no_harm),
+        TEST(a_record_that_changes_while_it_is_read_does_no_harm),
         TEST(a_file_cut_short_does_no_harm),
         TEST(other_files_are_left_alone),
         TEST(what_the_user_preloads_stays),
