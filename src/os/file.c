@@ -299,6 +299,13 @@ bool os_file_exists(Str path)
     return c_path(path, name, NULL) && stat(name, &st) == 0;
 }
 
+bool os_name_is_taken(Str path)
+{
+    char name[PATH_MAX];
+    struct stat st;
+    return c_path(path, name, NULL) && lstat(name, &st) == 0;
+}
+
 bool os_file_identity(Str path, FileIdentity *ret, Error *err)
 {
     char name[PATH_MAX];
@@ -318,7 +325,7 @@ bool os_file_identity(Str path, FileIdentity *ret, Error *err)
 bool os_make_folders(Str path, Error *err)
 {
     char name[PATH_MAX];
-    if (!c_path(path, name, err))
+    if (!c_path(path, name, err) || !os_check_way_not_planted(path, err))
         return false;
     for (char *slash = name + 1; *slash; slash++) {
         if (*slash != '/')
@@ -363,6 +370,15 @@ bool os_check_not_planted(Str path, Error *err)
                     "make files",
                     name, (unsigned)st.st_uid);
     return error_hint(err, "choose another place with -o");
+}
+
+bool os_check_way_not_planted(Str path, Error *err)
+{
+    for (size_t i = 1; i < path.len; i++)
+        if (path.ptr[i] == '/' && path.ptr[i - 1] != '/' &&
+            !os_check_not_planted(str_slice(path, 0, i), err))
+            return false;
+    return os_check_not_planted(path, err);
 }
 
 bool os_keep_owner(int fd, const char *replaced, Error *err)

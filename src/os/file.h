@@ -69,7 +69,10 @@ MUST_CHECK bool os_load_file(Str path, U8Vec *into, FileIdentity *identity, Erro
 bool os_file_exists(Str path);
 // The identity of a regular file that this process may read; any other file is an error.
 MUST_CHECK bool os_file_identity(Str path, FileIdentity *ret, Error *err);
-// Makes a folder and the missing ones above it (mode 0777 less the umask).
+// Whether anything has that name: also a link that leads nowhere.
+bool os_name_is_taken(Str path);
+// Makes a folder and the missing ones above it (mode 0777 less the umask). Refuses what
+// os_check_way_not_planted does.
 MUST_CHECK bool os_make_folders(Str path, Error *err);
 
 // O_RDONLY | O_CLOEXEC, with an error text that names the file. -1 on failure.
@@ -85,6 +88,11 @@ typedef enum OutputMode {
 // user could otherwise read the output or choose where it goes. The kernel's protected_symlinks,
 // _regular and _fifos refuse the same where they are on.
 MUST_CHECK bool os_check_not_planted(Str path, Error *err);
+
+// The same for the path and each folder on the way to it: for results that lie where no option says,
+// as in .assay, and for what is read back and run. Where the working folder itself leads is not
+// looked at.
+MUST_CHECK bool os_check_way_not_planted(Str path, Error *err);
 
 // Gives a new file the mode, owner and group of the file that it will replace. Bits of set-uid and
 // set-gid are never taken over. Where the group cannot be kept, its rights are removed. Only its

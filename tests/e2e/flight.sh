@@ -35,6 +35,19 @@ check 'it says why it was written' grep -q SIGUSR2 <(assay report f-1.assay --no
 check 'a command that fails leaves one' test -e f.assay
 assay record --flight -F 99 -o g.assay -- ./busy 1 0 2>g.txt
 check 'one that does not leaves none' test ! -e g.assay -a ! -e g.assay.part
+# Before it takes the signal, that would end it.
+just_started() {
+    local status
+    for _ in 1 2 3 4 5 6; do
+        assay record --flight -q -f -o e.assay -- sleep 0.3 2>e.txt &
+        recorder=$!
+        for _ in 1 2 3 4 5 6 7 8 9 10; do assay dump -q "$recorder" 2>dump.txt && break; done
+        wait "$recorder"
+        status=$?
+        [ $status -eq 0 ] || { echo "status $status"; cat e.txt dump.txt; return 1; }
+    done
+}
+check 'a recorder that has just started is not ended by a dump' just_started
 assay record --flight --when 'p99 > 5' -o h.assay -- ./busy 1 0 2>h.txt
 check 'a condition that is none is refused' test $? = 2
 finish

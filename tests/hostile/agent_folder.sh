@@ -40,6 +40,27 @@ for who in 0 65534; do
     check "as $who: no other user has rights there" is_private $who
 done
 check 'as 0: again' is_private 0
+# The agent that root puts into another user's process has that user's rights: so has the folder.
+attached() {
+    local target status=0
+    (cd work && as 65534 timeout -k 5 60 ./spin 1000000 >out 2>err) &
+    eventually eval 'target=$(pgrep -u 65534 -x spin | head -n 1); [ -n "$target" ]' || return 1
+    touch work/started && sleep 0.02
+    "$ASSAY" heap -q -f -o attached.assay -p "$target" >attached.out 2>&1 &
+    eventually found 65534 || { echo 'no folder of the user'; cat attached.out; status=1; }
+    [ $status -ne 0 ] || [ "$(stat -c '%a %u' "$folder")" = '700 65534' ] || { stat "$folder"; status=1; }
+    kill -INT $!
+    wait $! || { cat attached.out; status=1; }
+    kill "$target"
+    wait
+    [ ! -e "$folder" ] || { echo 'the folder stays'; status=1; }
+    return $status
+}
+if [ "$(uname -m)" = x86_64 ]; then
+    check 'root attaches to a process of another user' attached
+else
+    skip 'root attaches to a process of another user' 'attaching is for x86-64 only'
+fi
 # What a killed collector and its guard leave goes when the next one begins; nothing else does.
 abandoned() { # UID
     local old=/dev/shm/assay-agent-abandoned$1 young=/dev/shm/assay-agent-justmade$1 theirs=/dev/shm/assay-agent-theirs$1 status=0 locked=/dev/shm/assay-agent-locked$1

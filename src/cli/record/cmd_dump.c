@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -38,6 +39,36 @@ static bool is_flight(uint32_t pid, Error *err)
     return error_hint(err, "pgrep -f 'assay record --flight' finds them");
 }
 
+// Whether the process keeps SIGUSR2 for itself; before that it would end by it.
+static bool takes_signal(uint32_t pid)
+{
+    char path[64], text[4096];
+    Str status, line, key, value;
+    uint64_t held = 0;
+    snprintf(path, sizeof(path), "/proc/%u/status", pid);
+    if (!os_read_small(path, text, sizeof(text), &status))
+        return false;
+    while (str_next_line(&status, &line))
+        if (str_split(line, ':', &key, &value) && str_equal(key, STR("SigBlk")))
+            (void)!str_parse_u64(str_trim(value), 16, &held);
+    return held >> (SIGUSR2 - 1) & 1;
+}
+
+// A recorder that has just started takes the signal a moment later.
+static bool wait_until_ready(uint32_t pid, Error *err)
+{
+    enum { LOOKS = 500, LOOK_MS = 10 };
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+    for (int i = 0; i < LOOKS; i++) {
+        if (takes_signal(pid))
+            return true;
+        if (!is_flight(pid, err))
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return error_set(err, ERROR_OS, "process %u is not ready to write what it keeps", pid);
+}
+
 static int dump(CommandLine *line, void *values)
 {
     const DumpCommand *o = values;
@@ -49,7 +80,7 @@ static int dump(CommandLine *line, void *values)
         if (!str_parse_u64(line->operands.at[i], 10, &pid) || pid == 0 || pid > INT32_MAX)
             return usage_error(line->cmd, "'%" STR_FMT "' is not the number of a process",
                                STR_ARG(line->operands.at[i]));
-        if (!is_flight((uint32_t)pid, &err))
+        if (!is_flight((uint32_t)pid, &err) || !wait_until_ready((uint32_t)pid, &err))
             return cli_fail(&err);
         if (kill((pid_t)pid, SIGUSR2) != 0) {
             (void)error_os(&err, "cannot signal process %llu", (unsigned long long)pid);

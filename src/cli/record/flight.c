@@ -63,7 +63,8 @@ bool flight_when_parse(Str text, FlightWhen *ret, Error *err)
 
 // ---- Writing -----------------------------------------------------------------------------
 
-// OUTPUT without its ending, a number, and the ending.
+// OUTPUT without its ending, a number, and the ending. A name that another user gave to a link in a
+// folder like /tmp is passed over like that of a file.
 static bool find_name(const Flight *f, StrBuf *ret)
 {
     Str base = f->output;
@@ -72,9 +73,11 @@ static bool find_name(const Flight *f, StrBuf *ret)
     for (int i = 1; i < DUMPS_MAX; i++) {
         strbuf_clear(ret);
         strbuf_printf(ret, "%" STR_FMT "-%d.assay", STR_ARG(base), i);
-        if (!os_file_exists(strbuf_str(ret)))
+        if (!os_name_is_taken(strbuf_str(ret)))
             return true;
     }
+    cli_say("no dump is written: all names up to '%" STR_FMT "' are taken",
+            STR_ARG(strbuf_str(ret)));
     return false;
 }
 

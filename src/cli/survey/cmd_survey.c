@@ -149,7 +149,7 @@ static void find_place(const SurveyOptions *o, CommandLine *line, Place *ret)
 // Refuses what is in the way before the work begins.
 static bool check_place(const SurveyOptions *o, const Place *place, Error *err)
 {
-    if (!os_check_not_planted(place->output, err))
+    if (!os_check_way_not_planted(place->output, err))
         return false;
     if (os_file_exists(place->output) && !survey_folder_is(place->output))
         return error_set(err, ERROR_USAGE, "'%" STR_FMT "' exists and is not a survey",

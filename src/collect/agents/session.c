@@ -391,6 +391,17 @@ void agent_session_set(AgentSession *s, WireState state)
     atomic_store(&s->page->state, state);
 }
 
+void agent_session_give(const AgentSession *s, uint32_t uid)
+{
+    static const char *const files[] = {WIRE_SESSION_FILE, WIRE_ENTRIES_FILE};
+    if (uid == geteuid())
+        return;
+    // Without the right to do so, the agent says that it cannot use the folder.
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        (void)!fchownat(s->folder_fd, files[i], uid, (gid_t)-1, AT_SYMLINK_NOFOLLOW);
+    (void)!fchown(s->folder_fd, uid, (gid_t)-1);
+}
+
 void agent_session_leave(AgentSession *s, uint32_t pid)
 {
     DIR *d = opendir(s->folder);

@@ -97,8 +97,9 @@ bool baseline_open(Str path, bool create, BaselineDb **ret, Error *err)
     BaselineDb *db = heap_alloc(sizeof(*db));
     db->path = arena_str(&db->arena, path);
     db->folder = str_dir_name(db->path);
-    bool ok = true;
-    if (!create && !os_file_exists(db->path)) {
+    // Programs that were saved are run again.
+    bool ok = os_check_way_not_planted(db->path, err);
+    if (ok && !create && !os_file_exists(db->path)) {
         ok = error_set(err, ERROR_NOT_FOUND, "nothing is saved here: there is no '%" STR_FMT "'",
                        STR_ARG(path));
         error_hint(err, "save a bench with --save NAME");

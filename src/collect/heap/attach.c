@@ -404,8 +404,8 @@ static bool check_answer(const HeapAttached *a, const AttachTarget *t, Error *er
         return true;
     case WIRE_ATTACH_NO_SESSION:
         (void)error_set(err, ERROR_OS, "process %u cannot use the folder of the recording", t->pid);
-        return error_hint(err, "it may be in a container, in a sandbox, or another user's: set "
-                               "TMPDIR to a folder that it sees and may write to");
+        return error_hint(err, "it may be in a container or in a sandbox: set TMPDIR to a folder "
+                               "that it sees and may write to");
     case WIRE_ATTACH_NO_HEAP:
         return error_set(err, ERROR_OS,
                          "process %u has no room for an account of its blocks (ulimit -v)", t->pid);
@@ -521,8 +521,11 @@ bool heap_attach(Arena *arena, const AgentSession *session, const AttachTarget *
     *a = (HeapAttached){.entries = target->entries.wire};
     a->request.granule_bits = target->is_glibc ? GLIBC_GRANULE_BITS : OTHER_GRANULE_BITS;
     snprintf(a->request.folder, sizeof(a->request.folder), "%s", session->folder);
-    if (!remote_open(arena, target->pid, &a->remote, err))
+    ProcStatus status;
+    if (!proc_status_read(arena, target->pid, &status, err) ||
+        !remote_open(arena, target->pid, &a->remote, err))
         return false;
+    agent_session_give(session, status.uid);
     bool ok = put_image(arena, a, err) && run_agent(arena, a, err) && check_answer(a, target, err);
     remote_go(&a->remote);
     if (!ok && a->image)
