@@ -229,7 +229,7 @@ for one in dtrace:txt:1 vtune:csv:1000000; do
     fi
 done
 speedscope=$readers/node_modules/speedscope
-for one in instruments.txt:1000000 instruments-old.txt:1000000 safari.json:1000000000; do
+for one in instruments.txt:1000000 instruments-old.txt:1000000 instruments-allocations.txt:1 safari.json:1000000000; do
     file=${one%:*}
     if command -v node >/dev/null && [ -d "$speedscope" ]; then
         node "$TOP/tests/tools/speedscope_import.mjs" "$speedscope" "$corpus/$file" >"$file.theirs.json" &&

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text that "Deep Copy" of Apple's Instruments gives -> Profile.
 // Reference: speedscope's wiki, "Importing from Instruments.app": columns separated by tabs, the
-// head "Weight", "Self Weight" (older: "Running Time", "Self (ms)") and "Symbol Name". A row's
-// depth is the number of spaces before the name.
+// head "Weight", "Self Weight" (older: "Running Time", "Self (ms)") and "Symbol Name". The table of
+// allocations has "Bytes Used", which is a total, and no column of own values. A row's depth is the
+// number of spaces before the name.
 
 #include "import/stacks/stacks.h"
 
@@ -42,7 +43,8 @@ static bool is_head(Str line)
 {
     return str_find(line, STR("\t")) != SIZE_MAX &&
            str_find(line, STR("Symbol Name")) != SIZE_MAX &&
-           str_find(line, STR("Self")) != SIZE_MAX;
+           (str_find(line, STR("Self")) != SIZE_MAX ||
+            str_find(line, STR("Bytes Used")) != SIZE_MAX);
 }
 
 bool instruments_is(Bytes head)
@@ -51,11 +53,16 @@ bool instruments_is(Bytes head)
     return str_next_line(&rest, &line) && is_head(line);
 }
 
-// "26.00 ms", "0 s", "1.5Gc"; without a unit `plain` is meant.
+// "26.00 ms", "0 s", "1.5Gc", and "-" for none; without a unit `plain` is meant.
 static bool parse_weight(Str text, const Unit *plain, double *value, const Unit **unit, Error *err)
 {
     size_t digits = 0;
     text = str_trim(text);
+    if (str_equal(text, STR("-"))) {
+        *value = 0;
+        *unit = &units[0];
+        return true;
+    }
     while (digits < text.len && strchr("0123456789.,", text.ptr[digits]))
         digits++;
     Str word = str_trim(str_slice(text, digits, text.len));
@@ -75,26 +82,78 @@ static bool parse_weight(Str text, const Unit *plain, double *value, const Unit 
     return true;
 }
 
+// A row of a table of totals whose callees are being read.
+typedef struct OpenRow {
+    StackId stack;
+    double self;     // its total without those of its callees so far
+    double rounding; // how far the roundings of these totals can be from it
+} OpenRow;
+typedef Vec(OpenRow) OpenRowVec;
+
 typedef struct Reader {
     Named n;
     NamedPath path;
-    size_t self, name; // columns
-    const Unit *plain; // of weights without a unit
+    size_t value, name; // columns
+    bool is_total;      // the column of values has totals
+    const Unit *plain;  // of weights without a unit
     const char *metric;
+    OpenRowVec open; // by depth, on the heap; of a table of totals
 } Reader;
+
+// The total of a row is written, when all rows below it were read, without its callees' totals. A
+// rest that the roundings of the texts explain is none.
+static void close_rows(Reader *t, size_t depth)
+{
+    while (t->open.len > depth) {
+        OpenRow row = t->open.at[--t->open.len];
+        if (row.self > row.rounding)
+            named_add(&t->n, row.stack, (int64_t)(row.self + 0.5));
+    }
+}
+
+// Opens the row of `stack`, whose total is a text like "429.93 MB  100.0%".
+static void open_row(Reader *t, StackId stack, double total, double rounding)
+{
+    close_rows(t, t->path.stacks.len - 1);
+    if (t->open.len) {
+        OpenRow *parent = &t->open.at[t->open.len - 1];
+        parent->self -= total;
+        parent->rounding += rounding;
+    }
+    vec_push(NULL, &t->open, ((OpenRow){.stack = stack, .self = total, .rounding = rounding}));
+}
+
+// The weight before its percentage, "26.00 ms  100.0%".
+static Str without_percentage(Str total)
+{
+    total = str_trim(total);
+    return str_slice(total, 0, MIN(total.len, str_find(total, STR("  "))));
+}
+
+// Half a unit of the last digit of a weight's text: "73.35 MB" is at most 0.005 MB off.
+static double rounding_of(Str weight, double scale)
+{
+    double half = 0.5 * scale;
+    size_t point = str_find_char(weight, '.');
+    for (size_t i = point;
+         point != SIZE_MAX && ++i < weight.len && weight.ptr[i] >= '0' && weight.ptr[i] <= '9';)
+        half /= 10;
+    return half;
+}
 
 static bool read_row(Reader *t, const StrVec *row, Error *err)
 {
     double value;
     const Unit *unit;
     StackId stack;
-    if (row->len <= MAX(t->self, t->name))
+    if (row->len <= MAX(t->value, t->name))
         return error_set(err, ERROR_FORMAT, "instruments: a row of %zu fields", row->len);
     Str name = row->at[t->name];
     size_t depth = 0;
     while (depth < name.len && name.ptr[depth] == ' ')
         depth++;
-    if (!parse_weight(row->at[t->self], t->plain, &value, &unit, err))
+    Str weight = without_percentage(row->at[t->value]);
+    if (!parse_weight(weight, t->plain, &value, &unit, err))
         return false;
     // "0 s" stands beside other units, too.
     if (value > 0 && strcmp(unit->metric.name, t->metric) != 0)
@@ -103,7 +162,10 @@ static bool read_row(Reader *t, const StrVec *row, Error *err)
     FrameId frame = named_frame(&t->n, str_trim(name), STR(""), STR(""), 0);
     if (!named_path_enter(&t->n, &t->path, depth, frame, &stack, err))
         return false;
-    named_add(&t->n, stack, (int64_t)(value + 0.5));
+    if (t->is_total)
+        open_row(t, stack, value, rounding_of(weight, unit->scale));
+    else
+        named_add(&t->n, stack, (int64_t)(value + 0.5));
     return true;
 }
 
@@ -117,10 +179,8 @@ static NamedMetric metric_of(Arena *scratch, Str rest, const Unit *plain)
     NamedMetric found = units[0].metric;
     if (plain || !str_next_line(&rest, &line))
         return found;
-    // "26.00 ms  100.0%"
-    Str total = csv_row(scratch, line, '\t').at[0];
-    size_t percent = str_find(total, STR("  "));
-    if (parse_weight(str_slice(total, 0, MIN(total.len, percent)), NULL, &value, &unit, &ignored))
+    Str total = without_percentage(csv_row(scratch, line, '\t').at[0]);
+    if (parse_weight(total, NULL, &value, &unit, &ignored))
         found = unit->metric;
     return found;
 }
@@ -131,12 +191,17 @@ bool import_instruments(Bytes file, Profile *p, Error *err)
     Str rest = str_from_bytes(file), line = {0};
     (void)!str_next_line(&rest, &line);
     StrVec head = csv_row(&scratch, line, '\t');
-    Reader t = {.self = csv_column(&head, "Self"), .name = csv_column(&head, "Symbol Name")};
-    if (t.self == SIZE_MAX || t.name == SIZE_MAX) {
-        arena_deinit(&scratch);
-        return error_set(err, ERROR_FORMAT, "instruments: no columns 'Self' and 'Symbol Name'");
+    Reader t = {.value = csv_column(&head, "Self"), .name = csv_column(&head, "Symbol Name")};
+    if (t.value == SIZE_MAX) {
+        t.value = csv_column(&head, "Bytes Used");
+        t.is_total = true;
     }
-    if (str_find(head.at[t.self], STR("(ms)")) != SIZE_MAX)
+    if (t.value == SIZE_MAX || t.name == SIZE_MAX) {
+        arena_deinit(&scratch);
+        return error_set(err, ERROR_FORMAT,
+                         "instruments: no columns 'Self' or 'Bytes Used', and 'Symbol Name'");
+    }
+    if (str_find(head.at[t.value], STR("(ms)")) != SIZE_MAX)
         t.plain = &units[4];
     NamedMetric metric = metric_of(&scratch, rest, t.plain);
     t.metric = metric.name;
@@ -148,6 +213,8 @@ bool import_instruments(Bytes file, Profile *p, Error *err)
         if (str_trim(line).len)
             ok = read_row(&t, &row, err);
     }
+    close_rows(&t, 0);
+    vec_free(&t.open);
     named_path_deinit(&t.path);
     arena_deinit(&scratch);
     if (!ok)

@@ -35,6 +35,16 @@ static const Case cases[] = {
      "prog (1234);Main Thread  0x1;main;hot 2000000000\n"
      "prog (1234);Thread  0x2;worker 1000000000\n"},
     {"instruments-old.txt", "Instruments", "main 2000000\nmain;hot 5000000\n"},
+    {"instruments-cycles.txt", "Instruments",
+     "prog (4711);start;main 2000000000\n"
+     "prog (4711);start;main;hot 7000000000\n"
+     "prog (4711);start;main;cold 3000000\n"
+     "prog (4711);start;main;rare 532\n"},
+    {"instruments-allocations.txt", "Instruments",
+     "start;main;grow;malloc 62914560\n"
+     "start;main;grow 10485760\n"
+     "start;main;keep;malloc 13631488\n"
+     "start;main;malloc 7340032\n"},
     {"austin.txt", "austin",
      "<module>;run 300000\n"
      "<module>;run;hot 700000\n"
