@@ -346,6 +346,18 @@ bool selection_samples(const Profile *p, const Selection *s, bool any_metric, U3
     return true;
 }
 
+uint8_t *selection_threads(const Profile *p, const Selection *s)
+{
+    Weights w = {.profile = p, .selection = *s, .grouping = GROUP_NONE};
+    uint32_t *group_of = threads_to_groups(&w);
+    uint8_t *has = heap_alloc(p->threads.tid.len + 1);
+    for (size_t t = 0; t < p->threads.tid.len; t++)
+        has[t] = group_of[t] != GROUP_SKIP;
+    heap_free(group_of);
+    weights_deinit(&w);
+    return has;
+}
+
 void weights_count_for_program(Weights *w)
 {
     if (w->kernel_value && metric_counts_kernel_events(w->profile, w->selection.metric))

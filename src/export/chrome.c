@@ -26,15 +26,24 @@ static uint32_t pid_of(const Profile *p, uint32_t thread)
     return p->processes.pid.at[p->threads.process.at[thread].v];
 }
 
+static void add_detail(JsonWriter *w, const ExportInterval *in)
+{
+    if (in->detail.len == 0)
+        return;
+    json_begin_object(w, "args");
+    json_str(w, "detail", in->detail);
+    json_end(w);
+}
+
 // A span is a complete event of its thread, a mark an instant one.
 static void add_interval(JsonWriter *w, const ExportSet *s, const ExportInterval *in)
 {
     const Profile *p = s->p;
     uint32_t thread = s->threads.at[in->thread];
-    bool is_mark = in->end_ns == in->start_ns;
+    bool is_mark = in->end_ns == in->start_ns && in->kind == EXPORT_SPAN;
     json_begin_object(w, NULL);
     json_str(w, "ph", is_mark ? STR("i") : STR("X"));
-    json_str(w, "name", profile_text(p, in->name));
+    json_str(w, "name", in->name);
     json_str(w, "cat", STR("assay"));
     json_u64(w, "pid", pid_of(p, thread));
     json_u64(w, "tid", p->threads.tid.at[thread]);
@@ -43,19 +52,39 @@ static void add_interval(JsonWriter *w, const ExportSet *s, const ExportInterval
         json_str(w, "s", STR("t"));
     else
         json_double(w, "dur", (double)(in->end_ns - in->start_ns) / 1e3);
-    if (in->detail.v) {
-        json_begin_object(w, "args");
-        json_str(w, "detail", profile_text(p, in->detail));
+    add_detail(w, in);
+    json_end(w);
+}
+
+// Work may overlap what else its thread does, which complete events may not: a begin and an end
+// that a number joins.
+static void add_work(JsonWriter *w, const ExportSet *s, const ExportInterval *in)
+{
+    const Profile *p = s->p;
+    uint32_t thread = s->threads.at[in->thread];
+    for (int end = 0; end < 2; end++) {
+        json_begin_object(w, NULL);
+        json_str(w, "ph", end ? STR("e") : STR("b"));
+        json_str(w, "name", in->name);
+        json_str(w, "cat", STR("assay"));
+        json_u64(w, "id", in->row + 1);
+        json_u64(w, "pid", pid_of(p, thread));
+        json_u64(w, "tid", p->threads.tid.at[thread]);
+        json_double(w, "ts", (double)(end ? in->end_ns : in->start_ns) / 1e3);
+        if (!end)
+            add_detail(w, in);
         json_end(w);
     }
-    json_end(w);
 }
 
 static void add_intervals(JsonWriter *w, ExportOut *out, const ExportSet *s)
 {
-    ExportIntervals all = export_intervals(s);
+    ExportIntervals all = export_intervals(s, true);
     for (size_t i = 0; i < all.starts[s->threads.len]; i++) {
-        add_interval(w, s, &all.at[i]);
+        if (all.at[i].kind == EXPORT_WORK)
+            add_work(w, s, &all.at[i]);
+        else
+            add_interval(w, s, &all.at[i]);
         if (!export_flush(out, EXPORT_FLUSH))
             break;
     }
@@ -228,7 +257,8 @@ static void add_profiles(JsonWriter *w, ExportOut *out, const ExportSet *s)
     c.node_of_row = heap_alloc((s->stacks.len + 1) * sizeof(uint32_t));
     export_samples_by_thread(s, &order, &starts);
     for (size_t t = 0; t < s->threads.len; t++)
-        if (!add_profile(&c, out, s->threads.at[t], order + starts[t], starts[t + 1] - starts[t]))
+        if (starts[t + 1] > starts[t] &&
+            !add_profile(&c, out, s->threads.at[t], order + starts[t], starts[t + 1] - starts[t]))
             break;
     heap_free(order);
     heap_free(starts);
@@ -320,6 +350,7 @@ bool export_chrome(const Profile *p, const ExportRequest *request, const ExportS
     ExportSet s;
     if (!export_set_init(&s, p, request, false, err))
         return false;
+    export_set_add_events(&s);
     ExportOut out = {.sink = sink};
     JsonWriter w = json_writer(&out.buf, 0);
     json_begin_object(&w, NULL);

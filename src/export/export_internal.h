@@ -57,24 +57,47 @@ void export_set_deinit(ExportSet *s);
 // order[starts[t]] … order[starts[t + 1] - 1]. The caller frees both with heap_free.
 void export_samples_by_thread(const ExportSet *s, uint32_t **order, size_t **starts);
 
+// Numbers the threads of recorded calls and of waits, too, whether they have samples or not; for
+// formats that write them. A choice of functions leaves both out.
+void export_set_add_events(ExportSet *s);
+
+typedef enum ExportEvent {
+    EXPORT_SPAN, // of `intervals`
+    EXPORT_CALL, // of `calls`, whose function entered and returned on its thread
+    EXPORT_WORK, // of `calls`: it may overlap others of its thread, and end on another one
+    EXPORT_WAIT, // of `states`
+} ExportEvent;
+
 // An interval of a used thread, cut to the selection's time.
 typedef struct ExportInterval {
     uint32_t thread; // place in `threads`
+    ExportEvent kind;
+    uint32_t row; // of the table of its kind
     int64_t start_ns, end_ns;
-    StrId name, detail;
+    Str name, detail;
 } ExportInterval;
 
-// The intervals of each used thread that lie in the selection's time, in the order of the
-// profile: those of threads[t] are at[starts[t]] … at[starts[t + 1] - 1].
+// The intervals of each used thread that lie in the selection's time: those of threads[t] are
+// at[starts[t]] … at[starts[t + 1] - 1]. First come those of `intervals`, in the order of the
+// profile, then calls and single waits by their begin, the longer one first.
 typedef struct ExportIntervals {
     ExportInterval *at;
     size_t *starts;
+    Arena texts;
 } ExportIntervals;
 
-// Both arrays are on the heap.
-ExportIntervals export_intervals(const ExportSet *s);
+// With `events` calls and single waits, too: for formats that have no tables of them. Both arrays
+// are on the heap.
+ExportIntervals export_intervals(const ExportSet *s, bool events);
 // Frees the arrays.
 void export_intervals_deinit(ExportIntervals *i);
+
+// Whether a call of a used thread lies in the selection's time.
+bool export_has_call(const ExportSet *s, size_t call);
+// Whether the export holds sums of waits: those of the whole recording, so not with a time.
+bool export_has_wait(const ExportSet *s, size_t wait);
+// The name of the function of a call.
+Str export_call_name(Arena *arena, const ExportSet *s, size_t call);
 
 // Appends the name of a function, by its key.
 void export_add_name(const ExportSet *s, uint32_t key, StrBuf *out);

@@ -106,6 +106,22 @@ bool export_set_init(ExportSet *s, const Profile *p, const ExportRequest *reques
     return true;
 }
 
+void export_set_add_events(ExportSet *s)
+{
+    const Profile *p = s->p;
+    const Selection *selection = &s->request->selection;
+    if (selection->focus || selection->ignore)
+        return;
+    uint8_t *has = selection_threads(p, selection);
+    for (size_t i = 0; i < p->calls.thread.len; i++)
+        if (has[p->calls.thread.at[i].v])
+            use_thread(s, p->calls.thread.at[i].v);
+    for (size_t i = 0; i < p->waits.thread.len; i++)
+        if (has[p->waits.thread.at[i].v])
+            use_thread(s, p->waits.thread.at[i].v);
+    heap_free(has);
+}
+
 void export_set_deinit(ExportSet *s)
 {
     vec_free(&s->samples);
@@ -136,53 +152,6 @@ void export_samples_by_thread(const ExportSet *s, uint32_t **order, size_t **sta
     heap_free(next);
     *order = sorted;
     *starts = at;
-}
-
-// False for an interval that is not written.
-static bool use_interval(const ExportSet *s, size_t row, ExportInterval *ret)
-{
-    const Intervals *t = &s->p->intervals;
-    const Selection *selection = &s->request->selection;
-    uint32_t thread = s->row_of_thread[t->thread.at[row].v];
-    int64_t start = t->start_ns.at[row], end = t->end_ns.at[row];
-    if (thread == EXPORT_NONE || start == TIME_NONE || start >= selection->to_ns ||
-        MAX(start, end) < selection->from_ns)
-        return false;
-    start = MAX(start, selection->from_ns);
-    end = MAX(start, MIN(end, selection->to_ns));
-    int64_t length;
-    if (__builtin_sub_overflow(end, start, &length))
-        return false; // a damaged file's
-    *ret = (ExportInterval){.thread = thread,
-                            .start_ns = start,
-                            .end_ns = end,
-                            .name = t->name.at[row],
-                            .detail = t->detail.at[row]};
-    return true;
-}
-
-ExportIntervals export_intervals(const ExportSet *s)
-{
-    size_t rows = s->p->intervals.thread.len;
-    ExportInterval in;
-    size_t *starts = heap_alloc((s->threads.len + 2) * sizeof(size_t));
-    for (size_t i = 0; i < rows; i++)
-        if (use_interval(s, i, &in))
-            starts[in.thread + 2]++;
-    for (size_t t = 2; t < s->threads.len + 2; t++)
-        starts[t] += starts[t - 1];
-    ExportInterval *at = heap_alloc((starts[s->threads.len + 1] + 1) * sizeof(ExportInterval));
-    // starts[t + 1] moves from the first of thread t to that of the next one.
-    for (size_t i = 0; i < rows; i++)
-        if (use_interval(s, i, &in))
-            at[starts[in.thread + 1]++] = in;
-    return (ExportIntervals){at, starts};
-}
-
-void export_intervals_deinit(ExportIntervals *i)
-{
-    heap_free(i->at);
-    heap_free(i->starts);
 }
 
 void export_add_name(const ExportSet *s, uint32_t key, StrBuf *out)

@@ -223,9 +223,9 @@ static void find_libs_and_sources(Firefox *f)
 // Takes the markers' names into the table of strings before that is written.
 static void find_markers(Firefox *f)
 {
-    f->intervals = export_intervals(f->s);
+    f->intervals = export_intervals(f->s, true);
     for (size_t i = 0; i < f->intervals.starts[f->s->threads.len]; i++)
-        (void)intern_add(&f->strings, profile_text(f->s->p, f->intervals.at[i].name));
+        (void)intern_add(&f->strings, f->intervals.at[i].name);
 }
 
 static void add_shared(Firefox *f)
@@ -471,7 +471,7 @@ static void add_marker_end(Firefox *f, const ExportInterval *in)
 static void add_marker_name(Firefox *f, const ExportInterval *in)
 {
     // Its string is in the table already, which is written before the threads.
-    strbuf_add_u64(&f->out.buf, intern_add(&f->strings, profile_text(f->s->p, in->name)));
+    strbuf_add_u64(&f->out.buf, intern_add(&f->strings, in->name));
 }
 
 static void add_marker_phase(Firefox *f, const ExportInterval *in)
@@ -494,7 +494,7 @@ static void add_markers(Firefox *f, ThreadMarkers markers)
     for (size_t i = 0; i < markers.count; i++) {
         json_begin_object(w, NULL);
         json_str(w, "type", STR(MARKER_TYPE));
-        json_str(w, "detail", profile_text(f->s->p, markers.at[i].detail));
+        json_str(w, "detail", markers.at[i].detail);
         json_end(w);
     }
     json_end(w);
@@ -617,6 +617,7 @@ bool export_firefox(const Profile *p, const ExportRequest *request, const Export
     ExportSet s;
     if (!export_set_init(&s, p, request, false, err))
         return false;
+    export_set_add_events(&s);
     Firefox f = {.s = &s, .out.sink = sink};
     intern_init(&f.strings, &f.arena);
     f.w = json_writer(&f.out.buf, 0);

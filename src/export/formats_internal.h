@@ -8,10 +8,12 @@
 
 enum {
     EXPORT_TEXT = 0,
-    EXPORT_BINARY = 1, // not fit for a terminal
-    EXPORT_RUNS = 2,   // also for recordings that hold runs and no samples
-    EXPORT_FOLDER = 4, // several files in a folder
-    EXPORT_LINES = 8,  // also for recordings that hold execution counts of lines and no samples
+    EXPORT_BINARY = 1,  // not fit for a terminal
+    EXPORT_RUNS = 2,    // also for recordings that hold runs and no samples
+    EXPORT_FOLDER = 4,  // several files in a folder
+    EXPORT_EVENTS = 16, // single calls and what threads waited for
+    EXPORT_TEXTS = 32,  // the texts that probes read
+    EXPORT_LINES = 8,   // also for recordings that hold execution counts of lines and no samples
 };
 
 // ROW(writer, name, extension of its files, of EXPORT_*, who reads it). The first is the default.
@@ -19,11 +21,11 @@ enum {
 #define EXPORT_FORMATS(ROW) \
     ROW(export_folded, "folded", "folded", EXPORT_TEXT, \
         "one stack a line; flamegraph.pl, inferno, speedscope") \
-    ROW(export_perf_script, "perf-script", "txt", EXPORT_TEXT, \
+    ROW(export_perf_script, "perf-script", "txt", EXPORT_TEXTS, \
         "for tools that read the text of 'perf script'") \
     ROW(export_pprof, "pprof", "pb.gz", EXPORT_BINARY, \
         "pprof, Pyroscope, Parca, Grafana (gzip)") \
-    ROW(export_firefox, "firefox", "json", EXPORT_TEXT, \
+    ROW(export_firefox, "firefox", "json", EXPORT_EVENTS, \
         "profiler.firefox.com, samply load") \
     ROW(export_speedscope, "speedscope", "speedscope.json", EXPORT_TEXT, \
         "speedscope.app") \
@@ -35,17 +37,17 @@ enum {
         "ms_print, massif-visualizer: recordings of the heap") \
     ROW(export_heaptrack, "heaptrack", "heaptrack", EXPORT_TEXT, \
         "heaptrack_print, heaptrack_gui: recordings of the heap") \
-    ROW(export_chrome, "chrome", "trace.json", EXPORT_TEXT, \
+    ROW(export_chrome, "chrome", "trace.json", EXPORT_EVENTS, \
         "Perfetto, chrome://tracing") \
     ROW(export_otlp, "otlp", "otlp", EXPORT_BINARY, \
         "OpenTelemetry collectors (ProfilesData, v1development)") \
-    ROW(export_csv, "csv", "csv", EXPORT_TEXT | EXPORT_RUNS, \
+    ROW(export_csv, "csv", "csv", EXPORT_TEXTS | EXPORT_RUNS, \
         "a row for each thread and stack, or for each run and event") \
-    ROW(export_json, "json", "json", EXPORT_TEXT | EXPORT_RUNS | EXPORT_LINES, \
+    ROW(export_json, "json", "json", EXPORT_RUNS | EXPORT_LINES | EXPORT_EVENTS | EXPORT_TEXTS, \
         "every table of the recording") \
-    ROW(export_sqlite, "sqlite", "db", EXPORT_BINARY | EXPORT_RUNS | EXPORT_LINES, \
+    ROW(export_sqlite, "sqlite", "db", EXPORT_BINARY | EXPORT_RUNS | EXPORT_LINES | EXPORT_EVENTS | EXPORT_TEXTS, \
         "a database with views, see docs/formats/sqlite.md") \
-    ROW(export_parquet, "parquet", "parquet", EXPORT_BINARY | EXPORT_RUNS | EXPORT_FOLDER | EXPORT_LINES, \
+    ROW(export_parquet, "parquet", "parquet", EXPORT_BINARY | EXPORT_RUNS | EXPORT_FOLDER | EXPORT_LINES | EXPORT_EVENTS | EXPORT_TEXTS, \
         "a folder of tables for DuckDB, ClickHouse, Spark; docs/formats/parquet.md")
 // clang-format on
 

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 
+#include "analyse/calls/call_summary.h"
 #include "export/parquet_file.h"
 #include "export/stack_sums_internal.h"
 #include "model/facts.h"
@@ -175,6 +176,31 @@ static const ParquetColumn series_columns[] = {
     DOUBLE_OR_NULL("value"),
     LONG("enabled_ns"),
     LONG("running_ns"),
+};
+
+static const ParquetColumn call_columns[] = {
+    RECORDING,
+    NUMBER("call"),
+    NUMBER("thread"),
+    TEXT("function"),
+    TIME_OR_NULL("begin_ns"),
+    TIME_OR_NULL("end_ns"),
+    LONG_OR_NULL("duration_ns"),
+    NUMBER("depth"),
+    FLAG("open"),
+    FLAG("late"),
+    FLAG("work"),
+};
+static const ParquetColumn call_value_columns[] = {
+    RECORDING,
+    NUMBER("call"),
+    TEXT("name"),
+    LONG("value"),
+};
+static const ParquetColumn wait_columns[] = {
+    RECORDING,          NUMBER("thread"),       NUMBER_OR_NULL("stack"),
+    TEXT("class"),      TEXT_OR_NULL("object"), LONG("count"),
+    LONG("blocked_ns"), LONG("runnable_ns"),    LONG("longest_ns"),
 };
 
 typedef struct Writer {
@@ -575,6 +601,53 @@ static void add_series(Writer *w)
     end_table(w);
 }
 
+static void add_calls(Writer *w)
+{
+    const Profile *p = w->p;
+    const Calls *c = &p->calls;
+    Arena scratch = {0};
+    BEGIN(w, "calls", call_columns);
+    for (size_t i = 0; i < c->thread.len; i++) {
+        if (!export_has_call(&w->set, i))
+            continue;
+        bool is_open = c->flags.at[i] & CALL_IS_OPEN;
+        arena_clear(&scratch);
+        add_row(w, "iitnnniiii", (int64_t)i + 1,
+                (int64_t)w->set.row_of_thread[c->thread.at[i].v] + 1,
+                export_call_name(&scratch, &w->set, i), c->begin_ns.at[i], c->end_ns.at[i],
+                is_open ? (int64_t)-1 : call_duration_ns(p, (uint32_t)i), (int64_t)c->depth.at[i],
+                (int64_t)is_open, (int64_t)((c->flags.at[i] & CALL_ENDS_LATE) != 0),
+                (int64_t)((c->flags.at[i] & CALL_IS_WORK) != 0));
+    }
+    end_table(w);
+    arena_deinit(&scratch);
+    BEGIN(w, "call_values", call_value_columns);
+    for (size_t i = 0; i < p->call_values.call.len; i++)
+        if (export_has_call(&w->set, p->call_values.call.at[i]))
+            add_row(w, "iti", (int64_t)p->call_values.call.at[i] + 1,
+                    profile_text(p, p->call_values.name.at[i]), p->call_values.value.at[i]);
+    end_table(w);
+}
+
+static void add_waits(Writer *w)
+{
+    const Profile *p = w->p;
+    const Waits *t = &p->waits;
+    BEGIN(w, "waits", wait_columns);
+    for (size_t i = 0; i < t->thread.len; i++) {
+        if (!export_has_wait(&w->set, i))
+            continue;
+        uint32_t stack = t->stack.at[i].v ? w->set.row_of_stack[t->stack.at[i].v] : EXPORT_NONE;
+        add_row(w, "intoiiii", (int64_t)w->set.row_of_thread[t->thread.at[i].v] + 1,
+                stack == EXPORT_NONE ? (int64_t)-1 : (int64_t)stack + 1,
+                str_from_c(wait_class_name((WaitClass)t->state.at[i])),
+                profile_text(p, t->object.at[i]), capped(t->count.at[i]),
+                capped(t->blocked_ns.at[i]), capped(t->runnable_ns.at[i]),
+                capped(t->longest_ns.at[i]));
+    }
+    end_table(w);
+}
+
 // A hash of the facts of the recording: two exports of one recording have one number.
 static Str recording_number(Arena *arena, const Profile *p)
 {
@@ -593,6 +666,7 @@ bool export_parquet(const Profile *p, const ExportRequest *request, const Export
     Writer w = {.p = p, .sink = sink};
     if (!export_set_init(&w.set, p, request, request->all_metrics, err))
         return false;
+    export_set_add_events(&w.set);
     w.recording = recording_number(&arena, p);
     add_recording(&w);
     add_threads(&w);
@@ -604,6 +678,8 @@ bool export_parquet(const Profile *p, const ExportRequest *request, const Export
     add_lines(&w);
     add_runs(&w);
     add_series(&w);
+    add_calls(&w);
+    add_waits(&w);
     export_set_deinit(&w.set);
     arena_deinit(&arena);
     if (w.failed)

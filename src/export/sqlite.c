@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "analyse/calls/call_summary.h"
 #include "export/export_internal.h"
 #include "export/stack_sums_internal.h"
 
@@ -57,6 +58,17 @@ static const char schema[] =
     " part TEXT, value REAL, enabled_ns INTEGER NOT NULL, running_ns INTEGER NOT NULL);"
     "CREATE TABLE intervals(thread_id INTEGER NOT NULL REFERENCES threads, start_ns INTEGER,"
     " end_ns INTEGER, name TEXT NOT NULL, detail TEXT);"
+    "CREATE TABLE recorded_calls(id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL"
+    " REFERENCES threads, function TEXT NOT NULL, begin_ns INTEGER, end_ns INTEGER,"
+    " duration_ns INTEGER, depth INTEGER NOT NULL, is_open INTEGER NOT NULL,"
+    " is_late INTEGER NOT NULL, is_work INTEGER NOT NULL);"
+    "CREATE TABLE recorded_call_values(call_id INTEGER NOT NULL REFERENCES recorded_calls,"
+    " name TEXT NOT NULL, value INTEGER NOT NULL);"
+    "CREATE TABLE waits(thread_id INTEGER NOT NULL REFERENCES threads, stack_id INTEGER,"
+    " class TEXT NOT NULL, object TEXT, count INTEGER NOT NULL, blocked_ns INTEGER NOT NULL,"
+    " runnable_ns INTEGER NOT NULL, longest_ns INTEGER NOT NULL);"
+    "CREATE TABLE single_waits(thread_id INTEGER NOT NULL REFERENCES threads, stack_id INTEGER,"
+    " class TEXT NOT NULL, object TEXT, start_ns INTEGER, woken_ns INTEGER, end_ns INTEGER);"
 
     "CREATE VIEW counts AS"
     " SELECT r.name AS run, v.part AS part, m.name AS event, count(v.value) AS runs,"
@@ -482,13 +494,74 @@ static void add_series(Writer *w)
 
 static void add_intervals(Writer *w)
 {
-    const Profile *p = w->p;
-    ExportIntervals all = export_intervals(&w->set);
+    ExportIntervals all = export_intervals(&w->set, false);
     begin_table(&w->db, "INSERT INTO intervals VALUES(?,?,?,?,?)");
     for (size_t i = 0; i < all.starts[w->set.threads.len]; i++) {
         const ExportInterval *in = &all.at[i];
-        add_row(&w->db, "iiito", (int64_t)in->thread + 1, in->start_ns, in->end_ns,
-                profile_text(p, in->name), profile_text(p, in->detail));
+        add_row(&w->db, "iiito", (int64_t)in->thread + 1, in->start_ns, in->end_ns, in->name,
+                in->detail);
+    }
+    end_table(&w->db);
+    export_intervals_deinit(&all);
+}
+
+static void add_calls(Writer *w)
+{
+    const Profile *p = w->p;
+    const Calls *c = &p->calls;
+    Arena scratch = {0};
+    begin_table(&w->db, "INSERT INTO recorded_calls VALUES(?,?,?,?,?,?,?,?,?,?)");
+    for (size_t i = 0; i < c->thread.len; i++) {
+        if (!export_has_call(&w->set, i))
+            continue;
+        bool is_open = c->flags.at[i] & CALL_IS_OPEN;
+        arena_clear(&scratch);
+        add_row(&w->db, "iitiiniiii", (int64_t)i + 1,
+                (int64_t)w->set.row_of_thread[c->thread.at[i].v] + 1,
+                export_call_name(&scratch, &w->set, i), c->begin_ns.at[i], c->end_ns.at[i],
+                is_open ? (int64_t)-1 : call_duration_ns(p, (uint32_t)i), (int64_t)c->depth.at[i],
+                (int64_t)is_open, (int64_t)((c->flags.at[i] & CALL_ENDS_LATE) != 0),
+                (int64_t)((c->flags.at[i] & CALL_IS_WORK) != 0));
+    }
+    end_table(&w->db);
+    arena_deinit(&scratch);
+    begin_table(&w->db, "INSERT INTO recorded_call_values VALUES(?,?,?)");
+    for (size_t i = 0; i < p->call_values.call.len; i++)
+        if (export_has_call(&w->set, p->call_values.call.at[i]))
+            add_row(&w->db, "iti", (int64_t)p->call_values.call.at[i] + 1,
+                    profile_text(p, p->call_values.name.at[i]), p->call_values.value.at[i]);
+    end_table(&w->db);
+}
+
+static int64_t stack_or_null(const ExportSet *s, StackId stack)
+{
+    uint32_t row = stack.v ? s->row_of_stack[stack.v] : EXPORT_NONE;
+    return row == EXPORT_NONE ? -1 : (int64_t)row + 1;
+}
+
+static void add_waits(Writer *w)
+{
+    const Profile *p = w->p;
+    const Waits *t = &p->waits;
+    begin_table(&w->db, "INSERT INTO waits VALUES(?,?,?,?,?,?,?,?)");
+    for (size_t i = 0; i < t->thread.len; i++)
+        if (export_has_wait(&w->set, i))
+            add_row(&w->db, "intoiiii", (int64_t)w->set.row_of_thread[t->thread.at[i].v] + 1,
+                    stack_or_null(&w->set, t->stack.at[i]),
+                    str_from_c(wait_class_name((WaitClass)t->state.at[i])),
+                    profile_text(p, t->object.at[i]), capped(t->count.at[i]),
+                    capped(t->blocked_ns.at[i]), capped(t->runnable_ns.at[i]),
+                    capped(t->longest_ns.at[i]));
+    end_table(&w->db);
+    ExportIntervals all = export_intervals(&w->set, true);
+    begin_table(&w->db, "INSERT INTO single_waits VALUES(?,?,?,?,?,?,?)");
+    for (size_t i = 0; i < all.starts[w->set.threads.len]; i++) {
+        const ExportInterval *in = &all.at[i];
+        if (in->kind == EXPORT_WAIT)
+            add_row(&w->db, "intoini", (int64_t)in->thread + 1,
+                    stack_or_null(&w->set, p->states.stack.at[in->row]), in->name, in->detail,
+                    p->states.start_ns.at[in->row], p->states.woken_ns.at[in->row],
+                    p->states.end_ns.at[in->row]);
     }
     end_table(&w->db);
     export_intervals_deinit(&all);
@@ -526,6 +599,8 @@ static void fill(Writer *w)
     add_runs(w);
     add_series(w);
     add_intervals(w);
+    add_calls(w);
+    add_waits(w);
     execute(&w->db, "COMMIT");
     execute(&w->db, "PRAGMA user_version=1");
 }
@@ -536,6 +611,7 @@ bool export_sqlite(const Profile *p, const ExportRequest *request, const ExportS
     Writer w = {.p = p};
     if (!export_set_init(&w.set, p, request, request->all_metrics, err))
         return false;
+    export_set_add_events(&w.set);
     bool ok = sqlite3_open(":memory:", &w.db.sql) == SQLITE_OK;
     if (!ok)
         note_failure(&w.db);

@@ -528,6 +528,38 @@ static void make_intervals(Maker *m)
     end(m);
 }
 
+// Calls with a value, one that had not ended and work that overlaps another call, and waits; one
+// thread has calls and waits and no samples.
+static void make_events(Maker *m)
+{
+    begin(m, "./server");
+    Profile *p = &m->p;
+    FrameId main_f = place(m, m->program, "main", "/src/a.c", 1, 2, 0);
+    FrameId handle = place(m, m->program, "handle;all", "/src/a.c", 10, 11, 0);
+    FrameId part = place(m, m->program, "part", "/src/a.c", 20, 21, 0);
+    ThreadId quiet = profile_add_thread(p, m->process, 4712, profile_str(p, STR("quiet")), 2000000);
+    StackId stack = STACK(m, main_f, handle);
+    StrId lock = profile_str(p, STR("0x7f00 \"l\x1b")), id = profile_str(p, STR("id"));
+    samples(m, m->thread, stack, 4);
+    CallRow rows[] = {
+        {part, m->thread, 2000000, 3000000, 1, 0},
+        {handle, m->thread, 1000000, 4000000, 0, 0},
+        {handle, quiet, 2000000, 6000000, 0, CALL_ENDS_LATE},
+        {part, m->thread, 3500000, 8000000, 0, CALL_IS_WORK},
+        {handle, m->thread, 5000000, 9000000, 0, CALL_IS_OPEN},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint32_t call = profile_add_call(p, &rows[i]);
+        if (i == 1 || i == 2)
+            profile_add_call_value(p, call, id, (int64_t)i * 7);
+    }
+    WaitRow sum = {quiet, stack, WAIT_LOCK, lock, 2, 3000000, 40000, 2500000};
+    profile_add_wait_time(p, profile_add_wait(p, &sum), 3, 2);
+    StateRow one = {quiet, 3000000, 5400000, 5500000, WAIT_LOCK, lock, stack, 1, stack};
+    profile_add_state(p, &one);
+    end(m);
+}
+
 static void begin_counts(Maker *m, const char *name)
 {
     profile_init(&m->p);
@@ -627,6 +659,7 @@ static const Kind kinds[] = {
     {"bench", make_bench},
     {"functions", make_functions},
     {"intervals", make_intervals},
+    {"events", make_events},
     {"counts", make_counts},
     {"counts-over-time", make_counts_over_time},
 };

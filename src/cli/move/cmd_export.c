@@ -142,6 +142,43 @@ static bool selects_samples(const SelectionOptions *o)
            o->comms.len;
 }
 
+// Names the tables of the recording for which the format has no place.
+static void say_left_out(const Profile *p, const ExportFormat *format)
+{
+    StrBuf what = {0};
+    bool has_texts = false;
+    for (size_t m = 0; m < p->metrics.name.len; m++)
+        has_texts |= metric_is_text(p, (MetricId){(uint32_t)m});
+    if (!format->holds_events && p->calls.thread.len)
+        strbuf_printf(&what, "single calls (%zu)", p->calls.thread.len);
+    if (!format->holds_events && p->waits.thread.len)
+        strbuf_printf(&what, "%sthe objects of waits", what.len ? ", " : "");
+    if (!format->holds_texts && has_texts)
+        strbuf_printf(&what, "%sthe texts of probes", what.len ? ", " : "");
+    if (what.len)
+        cli_say("%s has no place for %" STR_FMT "; json, sqlite and parquet have them",
+                format->name, STR_ARG(strbuf_str(&what)));
+    strbuf_deinit(&what);
+}
+
+static int write_export(const ExportFormat *format, const Profile *p, const ExportRequest *request,
+                        const ExportOptions *o)
+{
+    Error err;
+    if (o->send.url.len)
+        return export_send(&o->send, format, p, request);
+    if (format->is_folder)
+        return export_to_folder(format, p, request, o);
+    if (names_file(o->output))
+        return export_to_file(format, p, request, o);
+    if (format->binary && isatty(STDOUT_FILENO)) {
+        error_set(&err, ERROR_USAGE, "%s is a binary format, not for a terminal", format->name);
+        error_hint(&err, "name a file with -o, or send it through a pipe");
+        return cli_fail(&err);
+    }
+    return export_to_stdout(format, p, request);
+}
+
 static int export_profile(void *values, const Opened *opened)
 {
     const ExportOptions *o = values;
@@ -173,18 +210,10 @@ static int export_profile(void *values, const Opened *opened)
         error_set(&err, ERROR_USAGE, "-o and --to exclude each other");
         return cli_fail(&err);
     }
-    if (o->send.url.len)
-        return export_send(&o->send, format, p, &request);
-    if (format->is_folder)
-        return export_to_folder(format, p, &request, o);
-    if (names_file(o->output))
-        return export_to_file(format, p, &request, o);
-    if (format->binary && isatty(STDOUT_FILENO)) {
-        error_set(&err, ERROR_USAGE, "%s is a binary format, not for a terminal", format->name);
-        error_hint(&err, "name a file with -o, or send it through a pipe");
-        return cli_fail(&err);
-    }
-    return export_to_stdout(format, p, &request);
+    int status = write_export(format, p, &request, o);
+    if (status == STATUS_OK)
+        say_left_out(p, format);
+    return status;
 }
 
 static int export_recording(CommandLine *line, void *values)
