@@ -106,7 +106,8 @@ def difference(perf, ours):
         equal += 1
     if equal == len(perf) == len(ours):
         return ("equal up to where both got lost", True) if cut or perf_lost else None
-    if equal == len(perf) == 1 and is_without_rules(perf[0]):
+    # Below it may be the kernel's frames of a page fault in that code.
+    if perf and equal == len(perf) and is_without_rules(perf[-1]):
         return ("we go on where code states no rules", True)
     if equal == len(perf):
         return ("we go on where perf got lost", True) if perf_lost else ("we go on where perf ends", False)
