@@ -691,18 +691,28 @@ uint32_t heap_unmapped(const void *at, uint64_t size, const HeapCaller *caller)
     return site;
 }
 
-// ---- Marks ------------------------------------------------------------------------------
+// ---- Marks and copies -------------------------------------------------------------------
 
-void heap_marked(uint64_t weight, const HeapCaller *caller)
+static void count_event(WireSiteKind kind, uint64_t weight, const HeapCaller *caller)
 {
     HeapThread *t = enter(caller->sp);
-    uint32_t site = t ? site_for(t, caller, WIRE_SITE_MARKS) : 0;
+    uint32_t site = t ? site_for(t, caller, kind) : 0;
     if (site)
         heap_site_marked(site, weight);
     else
         atomic_fetch_add(t ? &agent_heap->no_room : &agent_heap->nested, 1);
     if (t)
         leave(t);
+}
+
+void heap_marked(uint64_t weight, const HeapCaller *caller)
+{
+    count_event(WIRE_SITE_MARKS, weight, caller);
+}
+
+void heap_copied(uint64_t bytes, const HeapCaller *caller)
+{
+    count_event(WIRE_SITE_COPIES, bytes, caller);
 }
 
 // ---- Start ------------------------------------------------------------------------------

@@ -79,6 +79,9 @@ uint32_t heap_unmapped(const void *at, uint64_t size, const HeapCaller *caller);
 // Counts an event of the program's own.
 void heap_marked(uint64_t weight, const HeapCaller *caller);
 
+// Counts a copy of so many bytes.
+void heap_copied(uint64_t bytes, const HeapCaller *caller);
+
 // Joins the heap session of `folder`; `number` is that of the ring.
 void heap_start(const char *folder, uint32_t number, const WireSession *session);
 // For the child of a fork: the parent's notes stay the parent's. heap_start may follow.

@@ -1,39 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four functions that a compiler calls by itself. The agent brings its own, because it
-// needs no libc (gcc's manual, "Standards").
+// Two of the four functions that a compiler calls by itself. The agent brings its own, because it
+// needs no libc (gcc's manual, "Standards"). The other two are in copies/.
 
 #include <stddef.h>
 
 // The prototypes are the compiler's own; nothing includes a header for them.
-void *memcpy(void *restrict to, const void *restrict from, size_t size);
-void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
-
-void *memcpy(void *restrict to, const void *restrict from, size_t size)
-{
-    char *t = to;
-    const char *f = from;
-    for (; size >= 8; size -= 8, t += 8, f += 8) {
-        unsigned long word;
-        __builtin_memcpy(&word, f, 8);
-        __builtin_memcpy(t, &word, 8);
-    }
-    while (size-- > 0)
-        *t++ = *f++;
-    return to;
-}
-
-void *memmove(void *to, const void *from, size_t size)
-{
-    char *t = to;
-    const char *f = from;
-    if (t <= f || t >= f + size)
-        return memcpy(to, from, size); // it goes upwards, byte by byte or word by word
-    while (size-- > 0)
-        t[size] = f[size];
-    return to;
-}
 
 void *memset(void *to, int byte, size_t size)
 {

@@ -9,6 +9,19 @@
 #include "base/table.h"
 #include "model/facts.h"
 
+// What the file is about: as DHAT's --mode.
+typedef struct Mode {
+    const char *name, *verb;
+    enum HeapMetric blocks, bytes;
+    bool counts_units; // of the program's own events, instead of bytes and blocks
+} Mode;
+
+static const Mode modes[] = {
+    {"heap", "Allocated", HEAP_BLOCKS, HEAP_BYTES, false},
+    {"copy", "Copied", HEAP_COPIES, HEAP_COPY_BYTES, false},
+    {"ad-hoc", "Occurred", HEAP_MARKS, HEAP_MARK_WEIGHT, true},
+};
+
 typedef struct Point {
     U32Vec frames; // numbers in the table of frames, innermost first
     uint64_t value[HEAP_METRIC_COUNT];
@@ -16,6 +29,7 @@ typedef struct Point {
 
 typedef struct Writer {
     HeapView v;
+    const Mode *mode;
     StrBuf out;
     Arena arena;
     Intern frames; // 0 stands for "[root]"
@@ -77,11 +91,20 @@ static Point *point_of(Writer *w, const U32Vec *frames)
     return &vec_last(&w->points);
 }
 
+// Stacks of the other modes, and of mappings, are left out.
+static bool is_of_mode(const Writer *w, const uint64_t *value)
+{
+    bool is_live = value[HEAP_PEAK_BLOCKS] || value[HEAP_END_BLOCKS];
+    return value[w->mode->blocks] || value[w->mode->bytes] || (w->mode == modes && is_live);
+}
+
 static void add_points(Writer *w)
 {
     for (size_t i = 0; i < w->v.stacks.len; i++) {
         const HeapRow *row = &w->v.stacks.at[i];
         U32Vec frames = {0};
+        if (!is_of_mode(w, row->value))
+            continue;
         add_frames(w, row->stack, &frames);
         Point *p = point_of(w, &frames);
         for (size_t m = 0; m < HEAP_METRIC_COUNT; m++) {
@@ -91,12 +114,12 @@ static void add_points(Writer *w)
     }
 }
 
-static void write_point(JsonWriter *j, const Point *p, bool lifetimes)
+static void write_point(JsonWriter *j, const Mode *mode, const Point *p, bool lifetimes)
 {
     const uint64_t *x = p->value;
     json_begin_object(j, NULL);
-    json_u64(j, "tb", x[HEAP_BYTES]);
-    json_u64(j, "tbk", x[HEAP_BLOCKS]);
+    json_u64(j, "tb", x[mode->bytes]);
+    json_u64(j, "tbk", x[mode->blocks]);
     if (lifetimes) {
         json_u64(j, "tl", x[HEAP_LIFETIME]);
         // Of stacks that became one, the maxima need not have been at one time: never less than
@@ -123,10 +146,15 @@ static void write_head(Writer *w, JsonWriter *j, bool lifetimes)
     uint64_t threshold = 0, end = w->v.total[HEAP_BLOCKS];
     Str command = profile_fact(p, STR(FACT_COMMAND));
     json_u64(j, "dhatFileVersion", 2);
-    json_str(j, "mode", STR("heap"));
-    json_str(j, "verb", STR("Allocated"));
+    json_str(j, "mode", str_from_c(w->mode->name));
+    json_str(j, "verb", str_from_c(w->mode->verb));
     json_bool(j, "bklt", lifetimes);
     json_bool(j, "bkacc", false);
+    if (w->mode->counts_units) {
+        json_str(j, "bu", STR("unit"));
+        json_str(j, "bsu", STR("units"));
+        json_str(j, "bksu", STR("events"));
+    }
     json_str(j, "tu", STR("allocations"));
     json_str(j, "Mtu", STR("M allocations"));
     if (lifetimes) {
@@ -142,14 +170,14 @@ static void write_head(Writer *w, JsonWriter *j, bool lifetimes)
 
 static void write_all(Writer *w)
 {
-    bool lifetimes = w->v.has[HEAP_LIFETIME] && w->v.has[HEAP_PEAK_BYTES] &&
+    bool lifetimes = w->mode == modes && w->v.has[HEAP_LIFETIME] && w->v.has[HEAP_PEAK_BYTES] &&
                      w->v.has[HEAP_END_BYTES] && w->v.has[HEAP_MAX_BYTES];
     JsonWriter j = json_writer(&w->out, 0);
     json_begin_object(&j, NULL);
     write_head(w, &j, lifetimes);
     json_begin_array(&j, "pps");
     for (size_t i = 0; i < w->points.len; i++)
-        write_point(&j, &w->points.at[i], lifetimes);
+        write_point(&j, w->mode, &w->points.at[i], lifetimes);
     json_end(&j);
     json_begin_array(&j, "ftbl");
     json_str(&j, NULL, STR("[root]")); // text 0 of the table is empty
@@ -160,12 +188,27 @@ static void write_all(Writer *w)
     strbuf_add_char(&w->out, '\n');
 }
 
+// The metric that was chosen names the mode.
+static const Mode *mode_of(const Profile *p, MetricId chosen)
+{
+    MetricId m;
+    for (size_t i = 1; i < ARRAY_LEN(modes); i++)
+        if ((heap_metric_find(p, modes[i].blocks, &m) && m.v == chosen.v) ||
+            (heap_metric_find(p, modes[i].bytes, &m) && m.v == chosen.v))
+            return &modes[i];
+    for (size_t i = 1; i < ARRAY_LEN(modes) && !heap_metric_find(p, HEAP_BLOCKS, &m); i++)
+        if (heap_metric_find(p, modes[i].blocks, &m))
+            return &modes[i];
+    return &modes[0];
+}
+
 bool export_dhat(const Profile *p, const ExportRequest *request, const ExportSink *sink, Error *err)
 {
     Writer w = {0};
     if (!heap_view_init(&w.v, p, &request->selection, err))
         return false;
-    if (!w.v.has[HEAP_BLOCKS] || !w.v.has[HEAP_BYTES]) {
+    w.mode = mode_of(p, request->selection.metric);
+    if (!w.v.has[w.mode->blocks] || !w.v.has[w.mode->bytes]) {
         heap_view_deinit(&w.v);
         error_set(err, ERROR_UNSUPPORTED,
                   "DHAT's format holds recordings of the heap, with blocks "

@@ -12,6 +12,7 @@ enum {
     HEAP_ALWAYS,
     HEAP_MAPPED_ONLY,  // those that follow mmap, munmap and mremap, too
     HEAP_MARKED_ONLY,  // those of programs that mark events (include/assay/heap.h)
+    HEAP_COPIES_ONLY,  // those that count copies, too
     HEAP_SAMPLED_ONLY, // those that note only some of the blocks (FACT_HEAP_SAMPLE)
 };
 
@@ -48,6 +49,8 @@ enum {
     X(MAPPED_END, "bytes mapped at end", "bytes", METRIC_SUM, HEAP_MAPPED_ONLY)                    \
     X(MARKS, "marks", "", METRIC_SUM, HEAP_MARKED_ONLY)                                            \
     X(MARK_WEIGHT, "weight of marks", "", METRIC_SUM, HEAP_MARKED_ONLY)                            \
+    X(COPIES, "copies", "", METRIC_SUM, HEAP_COPIES_ONLY)                                          \
+    X(COPY_BYTES, "bytes copied", "bytes", METRIC_SUM, HEAP_COPIES_ONLY)                           \
     X(VAR_BLOCKS, "variance of blocks allocated", "blocks²", METRIC_SUM, HEAP_SAMPLED_ONLY)        \
     X(VAR_BYTES, "variance of bytes allocated", "KiB²", METRIC_SUM, HEAP_SAMPLED_ONLY)             \
     X(VAR_PEAK_BLOCKS, "variance of blocks at peak", "blocks²", METRIC_SUM, HEAP_SAMPLED_ONLY)     \

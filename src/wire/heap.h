@@ -33,6 +33,7 @@ typedef enum WireSiteKind {
     WIRE_SITE_BLOCKS,   // of the heap
     WIRE_SITE_MAPPINGS, // made by mmap, mremap or brk
     WIRE_SITE_MARKS,    // the program's own events (include/assay/heap.h): `bytes` is their weight
+    WIRE_SITE_COPIES,   // of memory and strings, by a function of libc: `bytes` were written
     WIRE_SITE_BEFORE    // one of a process that was attached to: blocks from before that it freed
 } WireSiteKind;
 

@@ -31,6 +31,7 @@ typedef struct HeapOptions {
     int64_t duration_ns;
     uint64_t sample_bytes;
     bool mappings;
+    bool copies;
     StrVec alloc_fns, free_fns;
     bool no_args;
     bool quiet;
@@ -58,6 +59,9 @@ static const Option heap_options[] = {
              "with a variance"),
     OPT_FLAG(0, "mmap", HeapOptions, mappings,
              "also record the memory that mmap, mremap, brk and sbrk map"),
+    OPT_FLAG(0, "copies", HeapOptions, copies,
+             "also count the calls of memcpy, memmove, strcpy and the related functions, and the "
+             "bytes that they copy"),
     OPT_LIST(0, "alloc-fn", HeapOptions, alloc_fns, "FN[:N]",
              "also record blocks that this function of the program returns; its argument N "
              "(default 1) is the size; N*M is the product of two arguments"),
@@ -137,6 +141,7 @@ static bool check_attached(const HeapOptions *o, bool has_command, Error *err)
         per_call |= heap_limit_parse(o->gates.max_allocs.at[i], &limit) && limit.per_call;
     const char *with = has_command || build_options_given(&o->build) ? "a command"
                        : o->mappings                                 ? "--mmap"
+                       : o->copies                                   ? "--copies"
                        : o->alloc_fns.len + o->free_fns.len          ? "--alloc-fn and --free-fn"
                        : per_call                                    ? "limits for each call"
                                                                      : NULL;
@@ -257,6 +262,7 @@ static int heap(CommandLine *line, void *values)
                                    .heap_clock = clock_of(o),
                                    .heap_sample_bytes = o->sample_bytes,
                                    .heap_mappings = o->mappings,
+                                   .heap_copies = o->copies,
                                    .short_lived = o->short_lived == UINT64_MAX
                                                       ? short_lived_default[clock_of(o)]
                                                       : o->short_lived,

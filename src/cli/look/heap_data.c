@@ -30,6 +30,8 @@ static const struct {
     {HEAP_IN_FRAME, "freed_in_same_frame"},
     {HEAP_MALLOC_NS, "malloc_ns"},
     {HEAP_FREE_NS, "free_ns"},
+    {HEAP_COPIES, "copies"},
+    {HEAP_COPY_BYTES, "copies_bytes"},
 };
 
 static void add_values(JsonWriter *w, const HeapView *v, const uint64_t *value)

@@ -22,6 +22,12 @@ const HeapSortWord *heap_sort_find(Str word)
     return NULL;
 }
 
+static bool has_no_blocks(const uint64_t *value)
+{
+    return !(value[HEAP_BLOCKS] | value[HEAP_BYTES] | value[HEAP_PEAK_BYTES] |
+             value[HEAP_PEAK_BLOCKS] | value[HEAP_END_BYTES] | value[HEAP_END_BLOCKS]);
+}
+
 bool heap_report_init(HeapReport *h, const Report *r, enum HeapMetric by, Str path, Error *err)
 {
     *h = (HeapReport){.report = r, .by = by, .path = path};
@@ -29,6 +35,10 @@ bool heap_report_init(HeapReport *h, const Report *r, enum HeapMetric by, Str pa
         return false;
     heap_places_sort(&h->view, by);
     h->advice = heap_advice_find(&h->view);
+    // The last places have only copies, marks or mappings.
+    HeapRowVec *places = &h->view.places;
+    while (places->len && has_no_blocks(vec_last(places).value))
+        places->len--;
     return true;
 }
 
@@ -176,6 +186,26 @@ static void add_sums(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
     style_begin(out, &style->terminal, STYLE_BOLD);
     text_add_wrapped(out, strbuf_str(&text), style->columns, 0);
     style_end(out, &style->terminal, STYLE_BOLD);
+    strbuf_deinit(&text);
+}
+
+static void add_copies(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
+{
+    const HeapView *v = &h->view;
+    StrBuf text = {0};
+    if (!v->has[HEAP_COPIES] || !v->has[HEAP_COPY_BYTES])
+        return;
+    strbuf_add(&text, STR("copied "));
+    add_bytes(&text, v->total[HEAP_COPY_BYTES]);
+    strbuf_add(&text, STR(" by "));
+    add_rounded_count(&text, (double)v->total[HEAP_COPIES]);
+    strbuf_add(&text, v->total[HEAP_COPIES] == 1 ? STR(" call") : STR(" calls"));
+    if (h->path.len) {
+        strbuf_add(&text, STR(": assay report "));
+        add_shell_word(&text, h->path);
+        strbuf_add(&text, STR(" -e 'bytes copied'"));
+    }
+    text_add_wrapped(out, strbuf_str(&text), style->columns, 0);
     strbuf_deinit(&text);
 }
 
@@ -521,10 +551,12 @@ void heap_add_screen(StrBuf *out, const HeapReport *h, const ScreenStyle *style)
     head.no_metric = true;
     (void)screen_add_head(out, h->report, &head);
     if (h->view.places.len == 0) {
+        add_copies(out, h, style);
         strbuf_add(out, STR("no block was allocated in the selection\n"));
         return;
     }
     add_sums(out, h, style);
+    add_copies(out, h, style);
     add_sampling(out, h, style);
     if (style->limit == SIZE_MAX) {
         advice = MIN(h->advice.len, (size_t)ADVICE_SHOWN);

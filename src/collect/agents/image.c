@@ -10,6 +10,7 @@
 EMBED(agent_image, AGENT_IMAGE_PATH);
 EMBED(heap_agent_image, HEAP_AGENT_IMAGE_PATH);
 EMBED(attach_agent_image, ATTACH_AGENT_IMAGE_PATH);
+EMBED(copy_agent_image, COPY_AGENT_IMAGE_PATH);
 
 Bytes agent_image(void)
 {
@@ -26,4 +27,10 @@ Bytes attach_agent_image(void)
 {
     return bytes_over(attach_agent_image_start,
                       (size_t)(attach_agent_image_end - attach_agent_image_start));
+}
+
+Bytes copy_agent_image(void)
+{
+    return bytes_over(copy_agent_image_start,
+                      (size_t)(copy_agent_image_end - copy_agent_image_start));
 }

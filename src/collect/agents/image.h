@@ -10,7 +10,9 @@
 Bytes agent_image(void);
 // The same with the functions that allocate, for keeping account of the heap.
 Bytes heap_agent_image(void);
-// The same for a program that runs already (wire/attach.h).
+// The same with the functions that copy memory and strings, too.
+Bytes copy_agent_image(void);
+// heap_agent_image for a program that runs already (wire/attach.h).
 Bytes attach_agent_image(void);
 
 #endif // COLLECT_AGENTS_IMAGE_H

@@ -244,7 +244,9 @@ static bool try_folder(Str above, const AgentSessionOptions *o, AgentSession *s)
     if (n >= (int)sizeof(s->folder) - 64 || strpbrk(s->folder, ": $") || s->folder[0] != '/' ||
         mkdir(s->folder, 0700) != 0)
         return false;
-    Bytes image = o->notes_heap ? heap_agent_image() : agent_image();
+    Bytes image = o->notes_copies ? copy_agent_image()
+                  : o->notes_heap ? heap_agent_image()
+                                  : agent_image();
     s->folder_fd = open(s->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     // Held until this process and the guard have ended.
     if (s->folder_fd >= 0)

@@ -20,6 +20,7 @@ typedef struct AgentSessionOptions {
     uint64_t period_ns;       // of processor time, from sample to sample; 0: no samples
     bool notes_heap;          // agents keep account of the heap (wire/heap.h)
     bool notes_mappings;      // with notes_heap: and of mappings
+    bool notes_copies;        // with notes_heap: and of copies
     uint32_t clock_kind;      // with notes_heap: as in WireHeap, like the next two
     uint64_t short_lived;
     uint64_t sample_bytes; // 0: each block is noted

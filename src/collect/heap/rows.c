@@ -209,6 +209,12 @@ static void values_of_marks(const WireSite *s, uint64_t value[HEAP_METRIC_COUNT]
     value[HEAP_MARK_WEIGHT] = s->bytes;
 }
 
+static void values_of_copies(const WireSite *s, uint64_t value[HEAP_METRIC_COUNT])
+{
+    value[HEAP_COPIES] = s->blocks;
+    value[HEAP_COPY_BYTES] = s->bytes;
+}
+
 // Blocks from before the agent was attached, whose stack nobody knows: each is as if it were
 // allocated when it is freed.
 static void values_of_before(Profile *p, size_t row, const WireSite *s,
@@ -319,7 +325,7 @@ static void set_sizes(Profile *p, size_t row, const SizeMetrics *m, const AgentH
 
 // ---- The whole --------------------------------------------------------------------------
 
-static void note_sums(Profile *p, const AgentHeaps *heaps)
+static void note_sums(Profile *p, const AgentHeaps *heaps, bool copies)
 {
     uint32_t least = WIRE_SITES_MAX;
     uint64_t unknown = 0, nested = 0, no_room = 0, no_table = 0, stuck = 0, missed = 0;
@@ -343,14 +349,14 @@ static void note_sums(Profile *p, const AgentHeaps *heaps)
                      unknown);
     if (nested)
         profile_note(p, NOTE_WARNING, STR("left-out-allocations"),
-                     "%" PRIu64 " allocations in signal handlers and at the very end of threads "
-                     "were left out",
-                     nested);
+                     "%" PRIu64
+                     " %s in signal handlers and at the very end of threads were left out",
+                     nested, copies ? "allocations and copies" : "allocations");
     if (no_room)
         profile_note(p, NOTE_WARNING, STR("no-room"),
-                     "%" PRIu64 " allocations were left out: there was no room for another of "
+                     "%" PRIu64 " %s were left out: there was no room for another of "
                      "their stacks (at most %u for each process)",
-                     no_room, least);
+                     no_room, copies ? "allocations and copies" : "allocations", least);
     if (least < WIRE_SITES_MAX)
         profile_note(p, NOTE_INFO, STR("fewer-sites"),
                      "little address space (ulimit -v): a process has room for %u stacks that "
@@ -406,6 +412,7 @@ static void add_metrics(Profile *p, const AgentHeaps *heaps, const HeapRowOption
         ids[i] = ids[0];
         if ((metrics[i].which == HEAP_MAPPED_ONLY && !o->mappings) ||
             (metrics[i].which == HEAP_MARKED_ONLY && !marks) ||
+            (metrics[i].which == HEAP_COPIES_ONLY && !o->copies) ||
             (metrics[i].which == HEAP_SAMPLED_ONLY && !o->sample_bytes))
             continue;
         const char *unit = i == HEAP_LIFETIME ? heap_clock_name(o->clock) : metrics[i].unit;
@@ -460,6 +467,8 @@ void heap_fill_rows(Profile *p, MetricId site_metric, const AgentHeaps *heaps,
                 values_of_mappings(s, value);
             else if (s->kind == WIRE_SITE_MARKS)
                 values_of_marks(s, value);
+            else if (s->kind == WIRE_SITE_COPIES)
+                values_of_copies(s, value);
             else if (s->kind == WIRE_SITE_BEFORE)
                 values_of_before(p, row, s, value);
             else
@@ -475,6 +484,6 @@ void heap_fill_rows(Profile *p, MetricId site_metric, const AgentHeaps *heaps,
                      "of %" PRIu64 " stacks the sums were damaged or are gone", lost);
     add_series(p, timeline, &shown, ids);
     vec_free(&shown);
-    note_sums(p, heaps);
+    note_sums(p, heaps, options->copies);
     set_facts(p, options, timeline);
 }

@@ -33,6 +33,7 @@ void heap_timeline_deinit(HeapTimeline *t); // frees it
 typedef struct HeapRowOptions {
     HeapClock clock;
     bool mappings;
+    bool copies;
     uint64_t short_lived;
     uint64_t sample_bytes; // 0: each block
 } HeapRowOptions;

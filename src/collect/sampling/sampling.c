@@ -1251,6 +1251,7 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
                            &s->timers.timeline, s->origin_ns,
                            &(HeapRowOptions){.clock = options->heap_clock,
                                              .mappings = options->heap_mappings,
+                                             .copies = options->heap_copies,
                                              .short_lived = options->short_lived,
                                              .sample_bytes = options->heap_sample_bytes});
         timers_note(&s->timers, profile);

@@ -86,6 +86,7 @@ typedef struct SamplingOptions {
     // With heap, as in AgentSessionOptions:
     uint32_t heap_clock;
     bool heap_mappings;
+    bool heap_copies;
     uint64_t short_lived;
     uint64_t heap_sample_bytes;
     Bytes heap_entries;

@@ -117,6 +117,7 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
                                    .period_ns = events->freq_hz ? 1000000000u / events->freq_hz : 0,
                                    .notes_heap = events->heap,
                                    .notes_mappings = options->heap_mappings,
+                                   .notes_copies = options->heap_copies,
                                    .clock_kind = options->heap_clock,
                                    .short_lived = options->short_lived,
                                    .sample_bytes = options->heap_sample_bytes,

@@ -20,9 +20,10 @@ typedef struct Dhat {
     HeapRows rows;
     Arena scratch;
     const JsonValue *root;
-    Vec(FrameId) frames; // of ftbl
-    bool lifetimes;      // "bklt"
-    bool accesses;       // "bkacc"
+    Vec(FrameId) frames;           // of ftbl
+    bool lifetimes;                // "bklt"
+    bool accesses;                 // "bkacc"
+    enum HeapMetric blocks, bytes; // what "tbk" and "tb" are in the file's mode
     MetricId read, written;
     Error *err;
 } Dhat;
@@ -84,11 +85,11 @@ static bool read_stack(Dhat *d, const JsonValue *point, StackId *ret)
 
 static bool read_point(Dhat *d, const JsonValue *point)
 {
-    static const struct {
+    const struct {
         const char *key;
         enum HeapMetric metric;
         bool lifetimes; // only files with lifetimes have it
-    } keys[] = {{"tb", HEAP_BYTES, false},     {"tbk", HEAP_BLOCKS, false},
+    } keys[] = {{"tb", d->bytes, false},       {"tbk", d->blocks, false},
                 {"mb", HEAP_MAX_BYTES, true},  {"mbk", HEAP_MAX_BLOCKS, true},
                 {"gb", HEAP_PEAK_BYTES, true}, {"gbk", HEAP_PEAK_BLOCKS, true},
                 {"eb", HEAP_END_BYTES, true},  {"ebk", HEAP_END_BLOCKS, true},
@@ -144,7 +145,11 @@ static bool read_all(Dhat *d, Profile *p)
     d->lifetimes = flag_of(d->root, "bklt");
     d->accesses = flag_of(d->root, "bkacc");
     (void)number_of(d->root, "pid", &pid);
-    uint64_t has = HEAP_BIT(BLOCKS) | HEAP_BIT(BYTES);
+    Str mode = text_of(d->root, "mode", STR("heap"));
+    bool copies = str_equal(mode, STR("copy")), marks = str_ends_with(mode, STR("ad-hoc"));
+    d->blocks = copies ? HEAP_COPIES : marks ? HEAP_MARKS : HEAP_BLOCKS;
+    d->bytes = copies ? HEAP_COPY_BYTES : marks ? HEAP_MARK_WEIGHT : HEAP_BYTES;
+    uint64_t has = UINT64_C(1) << d->blocks | UINT64_C(1) << d->bytes;
     if (d->lifetimes)
         has |= HEAP_BIT(MAX_BYTES) | HEAP_BIT(MAX_BLOCKS) | HEAP_BIT(PEAK_BYTES) |
                HEAP_BIT(PEAK_BLOCKS) | HEAP_BIT(END_BYTES) | HEAP_BIT(END_BLOCKS) |
