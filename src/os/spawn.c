@@ -304,8 +304,10 @@ bool spawn_collect(const Spawned *s, ChildEnd *ret)
     siginfo_t ended = {.si_pid = 0};
     int64_t disk_wait_ns = -1;
     // What /proc tells of it is gone when it was waited for.
-    if (waitid(P_PID, (id_t)s->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid)
-        disk_wait_ns = proc_accounts_delays() ? proc_disk_wait_ns((uint32_t)s->pid) : -1;
+    // A child that is traced may have stopped, which wait4 would report, too.
+    if (waitid(P_PID, (id_t)s->pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || !ended.si_pid)
+        return false;
+    disk_wait_ns = proc_accounts_delays() ? proc_disk_wait_ns((uint32_t)s->pid) : -1;
     do
         pid = wait4(s->pid, &ret->status, WNOHANG, &ret->usage);
     while (pid < 0 && errno == EINTR);

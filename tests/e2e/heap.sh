@@ -108,8 +108,8 @@ else
     skip 'DHAT' 'no valgrind here'
 fi
 
-gcc -static -o static "$TOP/tests/programs/heap_truth.c" -pthread 2>gcc.log &&
-    check 'a static program is refused with the reason' fails 'statically linked' "$ASSAY" heap -f -o h.assay -- ./static
+gcc -static -s -o static "$TOP/tests/programs/heap_truth.c" -pthread 2>gcc.log &&
+    check 'a static program without symbols is refused with the reason' fails 'statically linked' "$ASSAY" heap -f -o h.assay -- ./static
 preloaded() {
     printf 'int puts(const char *s); __attribute__((constructor)) static void hello(void) { puts("hello"); }\n' >pre.c
     gcc -shared -fPIC -o pre.so pre.c && LD_PRELOAD=$PWD/pre.so "$ASSAY" heap -q -f -o heap.assay -- ./truth >out 2>err

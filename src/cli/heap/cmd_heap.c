@@ -167,7 +167,7 @@ static void note_entries(const Heap *h, Profile *p)
 {
     const HeapEntries *e = &h->entries;
     bool names = e->allocator && !h->options->pid;
-    if (e->wire)
+    if (e->wire && !h->program.is_static)
         profile_note(p, NOTE_INFO, STR("hooked-entries"),
                      "%u functions of '%" STR_FMT "' are hooked at their entries%s%s",
                      e->wire->count, STR_ARG(program_file(h)), names ? ": " : "",

@@ -80,8 +80,7 @@ static bool is_glibc(Str path)
     return str_starts_with(name, STR("libc.so.6")) || str_starts_with(name, STR("libc-2"));
 }
 
-// Whether both malloc and free are hooked, without which there is no account.
-static bool has_pair(const HeapEntries *e)
+bool heap_attach_can(const HeapEntries *e)
 {
     unsigned kinds = 0;
     for (uint32_t i = 0; e->wire && i < e->wire->count; i++)
@@ -115,7 +114,7 @@ bool heap_attach_find(Arena *arena, uint32_t pid, AttachTarget *ret, Error *err)
     exe[n] = 0;
     if (!find_in(arena, pid, str_from_c(exe), &t, err))
         return false;
-    for (size_t i = 0; !has_pair(&t.entries) && i < maps.len; i++) {
+    for (size_t i = 0; !heap_attach_can(&t.entries) && i < maps.len; i++) {
         const ProcMap *m = &maps.at[i];
         if (!m->exec || !is_libc(m->path))
             continue;
@@ -123,7 +122,7 @@ bool heap_attach_find(Arena *arena, uint32_t pid, AttachTarget *ret, Error *err)
             return false;
         t.is_glibc = is_glibc(m->path);
     }
-    if (!has_pair(&t.entries)) {
+    if (!heap_attach_can(&t.entries)) {
         (void)error_set(err, ERROR_UNSUPPORTED,
                         "cannot attach to process %u: no malloc and free of it can be hooked%s%.*s",
                         pid, t.entries.missed.len ? "; " : "", (int)t.entries.missed.len,

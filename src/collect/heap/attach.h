@@ -23,6 +23,10 @@ typedef struct AttachTarget {
 // hands, or its functions cannot be hooked.
 MUST_CHECK bool heap_attach_find(Arena *arena, uint32_t pid, AttachTarget *ret, Error *err);
 
+// Whether functions that allocate and free are among the entries, without which there is no
+// account.
+bool heap_attach_can(const HeapEntries *entries);
+
 // A process that has the agent in it.
 typedef struct HeapAttached {
     Remote remote;

@@ -802,9 +802,9 @@ static bool is_over(Sampling *s, Course *c, bool signalled, SamplingResult *resu
     // A SIGCHLD may be read with that of an earlier stop, before the end is waited for.
     if (s->tracing)
         look_at_child(s);
-    if (s->timers.is_attached ? timers_target_ended(&s->timers)
-        : s->child.pid > 0    ? s->child_ended
-                              : s->polls_open == 0)
+    if (s->child.pid > 0        ? s->child_ended
+        : s->timers.is_attached ? timers_target_ended(&s->timers)
+                                : s->polls_open == 0)
         return true;
     if (atomic_load(&s->failed) || atomic_load(&s->is_full))
         return true;
@@ -874,6 +874,7 @@ static void loop_timed(Sampling *s, SamplingResult *result)
         int most = s->events.heap ? HEAPS_MS : AGENTS_MS;
         int wait = MIN(poll_timeout_ms(s, &course), most);
         bool signalled = poll(&p, 1, wait) > 0;
+        timers_look(&s->arena, &s->timers);
         timers_drain(&s->timers);
         if (is_over(s, &course, signalled, result))
             return;
@@ -1111,9 +1112,32 @@ static void attend_tracer(void *ctx)
         ;
 }
 
+static void attend_static(void *ctx)
+{
+    Sampling *s = ctx;
+    timers_attend_exec(&s->timers);
+}
+
+// A static program runs to its first allocation, where the agent is put into it.
+static bool release_static(Sampling *s, Error *err)
+{
+    const Program *program = s->options->program;
+    if (!timers_trace_exec(s->options, (uint32_t)s->child.pid, &s->timers, err) ||
+        !spawn_release_traced(&s->child, program, attend_static, s, err))
+        return false;
+    if (!timers_arm(&s->arena, &s->timers, err)) {
+        spawn_close(&s->child, true);
+        return false;
+    }
+    timers_look(&s->arena, &s->timers);
+    return true;
+}
+
 static bool release_child(Sampling *s, Error *err)
 {
     const Program *program = s->options->program;
+    if (s->timers.is_static)
+        return release_static(s, err);
     return s->tracing ? spawn_release_traced(&s->child, program, attend_tracer, s, err)
                       : spawn_release(&s->child, program, err);
 }

@@ -8,6 +8,7 @@
 #include "os/proc.h"
 
 #include <sys/resource.h>
+#include <time.h>
 
 enum {
     RATE_MAX_HZ = 1000,         // the kernel's tick gives fewer
@@ -66,16 +67,46 @@ static uint64_t ring_bytes(void)
     return MIN(round_up_pow2(MAX(cpus, (uint64_t)1)) * RING_BYTES_MIN, (uint64_t)RING_BYTES_MAX);
 }
 
-// Whether a library can be preloaded into the program.
-static bool check_program(const Program *p, bool heap, Error *err)
+static HeapEntries entries_of(const SamplingOptions *options)
 {
+    return (HeapEntries){.wire = (WireEntries *)(uintptr_t)options->heap_entries.ptr};
+}
+
+static bool can_attach(const SamplingOptions *options)
+{
+    const HeapEntries entries = entries_of(options);
+#if defined(__x86_64__)
+    return heap_attach_can(&entries);
+#else
+    return false;
+#endif
+}
+
+// Of a static program, whose functions that allocate were found.
+static bool check_static(const Program *p, const SamplingOptions *options, Error *err)
+{
+    const char *what = options->heap_mappings ? "mappings" : options->heap_copies ? "copies" : NULL;
+    if (!what)
+        return true;
+    (void)error_set(err, ERROR_UNSUPPORTED,
+                    "cannot record %s of '%" STR_FMT "': it is statically linked", what,
+                    STR_ARG(p->path));
+    return error_hint(err, "link it dynamically, or leave the option out: blocks are recorded");
+}
+
+// Whether a library can be preloaded into the program.
+static bool check_program(const Program *p, const SamplingOptions *options, Error *err)
+{
+    bool heap = options->heap;
+    if (heap && p->is_static && can_attach(options) && !options->heap_with_time)
+        return check_static(p, options, err);
     if (heap && (p->is_static || p->is_32bit)) {
         (void)error_set(err, ERROR_UNSUPPORTED,
                         "cannot record the heap of '%" STR_FMT "': it is %s", STR_ARG(p->path),
                         p->is_static ? "statically linked, and loads no library"
                                      : "a 32-bit program");
-        return error_hint(err, p->is_static ? "link it dynamically, or start it and attach to it: "
-                                              "assay heap -p PID"
+        return error_hint(err, p->is_static ? "link it dynamically, or keep its symbols: malloc is "
+                                              "found by them"
                                             : "build it without -m32");
     }
     if (p->is_static) {
@@ -127,11 +158,11 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
     ret->queue = queue;
     if (options->program)
         ret->program = *options->program;
-    if ((events->heap && !check_addresses(err)) ||
-        !check_program(&ret->program, events->heap, err) ||
+    if ((events->heap && !check_addresses(err)) || !check_program(&ret->program, options, err) ||
         !agent_session_open(arena, &session, &ret->session, err))
         return false;
     ret->program.environment = ret->session.environment;
+    ret->is_static = events->heap && ret->program.is_static;
     agent_heaps_init(&ret->heaps, &ret->session);
     agent_rings_init(&ret->rings, &ret->session, events->heap ? &ret->heaps : NULL);
     return true;
@@ -143,6 +174,47 @@ bool timers_attach(Arena *arena, const SamplingOptions *options, Timers *t, Erro
     if (!t->is_attached)
         agent_session_leave(&t->session, options->heap_target->pid);
     return t->is_attached;
+}
+
+bool timers_trace_exec(const SamplingOptions *options, uint32_t pid, Timers *t, Error *err)
+{
+    const HeapEntries entries = entries_of(options);
+    t->at_exec_waits = heap_at_exec_begin(pid, &entries, options->program->path, &t->at_exec, err);
+    return t->at_exec_waits;
+}
+
+void timers_attend_exec(Timers *t)
+{
+    heap_at_exec_attend(&t->at_exec);
+}
+
+bool timers_arm(Arena *arena, Timers *t, Error *err)
+{
+    return heap_at_exec_arm(arena, &t->at_exec, err);
+}
+
+void timers_look(Arena *arena, Timers *t)
+{
+    // Most programs allocate at once.
+    enum { TRIES = 200, TRY_NS = 100000 };
+    HeapAtExecState state = HEAP_AT_EXEC_RUNS;
+    for (unsigned i = 0; t->at_exec_waits && state == HEAP_AT_EXEC_RUNS && i < TRIES; i++) {
+        state = heap_at_exec_look(&t->at_exec);
+        if (state == HEAP_AT_EXEC_RUNS && t->has_looked)
+            return;
+        struct timespec pause = {.tv_nsec = TRY_NS};
+        if (state == HEAP_AT_EXEC_RUNS)
+            nanosleep(&pause, NULL);
+    }
+    t->has_looked = true;
+    if (state == HEAP_AT_EXEC_RUNS)
+        return;
+    t->at_exec_waits = false;
+    t->ended_unallocated = state == HEAP_AT_EXEC_GONE;
+    if (state == HEAP_AT_EXEC_REACHED)
+        t->is_attached =
+            heap_at_exec_attach(arena, &t->at_exec, &t->session, &t->attached, &t->not_attached);
+    heap_at_exec_end(&t->at_exec);
 }
 
 bool timers_target_ended(const Timers *t)
@@ -161,15 +233,39 @@ static void detach(Timers *t)
     remote_close(&t->attached.remote);
 }
 
+// Of a command that is statically linked.
+static void note_static(const Timers *t, Profile *p)
+{
+    Str path = t->program.path;
+    if (t->is_attached)
+        profile_note(p, NOTE_INFO, STR("attached"),
+                     "'%" STR_FMT "' is statically linked: %u functions were hooked at its first "
+                     "allocation; child processes that it forks are not in this recording",
+                     STR_ARG(path), t->attached.hooked);
+    else if (t->not_attached.text[0])
+        profile_note(p, NOTE_WARNING, STR("not-hooked"),
+                     "'%" STR_FMT "' is statically linked, and its blocks are not in this "
+                     "recording: %s",
+                     STR_ARG(path), t->not_attached.text);
+    else if (t->ended_unallocated)
+        profile_note(p, NOTE_INFO, STR("no-allocation"),
+                     "'%" STR_FMT "' ended, or executed another program, before it allocated",
+                     STR_ARG(path));
+}
+
 void timers_note(const Timers *t, Profile *p)
 {
+    if (t->is_static)
+        note_static(t, p);
     if (!t->is_attached)
         return;
-    profile_note(p, NOTE_INFO, STR("attached"),
-                 "attached to process %u: %u functions hooked, its threads stopped for at most "
-                 "%.1f ms at a time; what it allocated before is not known by its stack, and its "
-                 "child processes are not in this recording",
-                 t->attached.remote.pid, t->attached.hooked, (double)t->stopped_ns / 1e6);
+    if (!t->is_static)
+        profile_note(
+            p, NOTE_INFO, STR("attached"),
+            "attached to process %u: %u functions hooked, its threads stopped for at most "
+            "%.1f ms at a time; what it allocated before is not known by its stack, and its "
+            "child processes are not in this recording",
+            t->attached.remote.pid, t->attached.hooked, (double)t->stopped_ns / 1e6);
     if (t->attached.is_left)
         profile_note(p, NOTE_WARNING, STR("agent-left"),
                      "the code of process %u is as before, but a thread did not leave the agent: "
@@ -223,6 +319,8 @@ void timers_drain(Timers *t)
 
 void timers_stop(Timers *t)
 {
+    if (t->at_exec_waits)
+        heap_at_exec_end(&t->at_exec);
     detach(t);
     agent_session_set(&t->session, WIRE_OVER);
     timers_drain(t);

@@ -7,7 +7,7 @@
 #define COLLECT_SAMPLING_TIMERS_INTERNAL_H
 
 #include "collect/agents/rings.h"
-#include "collect/heap/attach.h"
+#include "collect/heap/at_exec.h"
 #include "collect/heap/rows.h"
 #include "collect/sampling/events_internal.h"
 #include "collect/sampling/queue_internal.h"
@@ -22,10 +22,16 @@ typedef struct Timers {
     HeapTimeline timeline; // of them
     int64_t origin_ns;     // 0 of the profile's times; set before the first drain
     Program program;       // of the command, with the session's environment
-    HeapAttached attached; // to options.heap_target
+    HeapAttached attached; // to options.heap_target, or to the command, which is static
     bool is_attached;
-    int64_t stopped_ns; // how long its threads were stopped at most
-    uint64_t dropped;   // samples left out because the queue to the worker is full
+    HeapAtExec at_exec; // the command is static, and has not allocated yet when it waits
+    bool at_exec_waits;
+    bool has_looked;
+    bool is_static;         // the command is
+    bool ended_unallocated; // … and has ended, or executed another program, before it allocated
+    Error not_attached;     // why the agent could not be put into the command; "": it could
+    int64_t stopped_ns;     // how long its threads were stopped at most
+    uint64_t dropped;       // samples left out because the queue to the worker is full
 } Timers;
 
 // Fills an EventSet for the records of the agents: one event, no descriptors. `why` says why other
@@ -36,6 +42,14 @@ MUST_CHECK bool timers_open(Arena *arena, const SamplingOptions *options, const 
                             ChunkQueue *queue, Timers *ret, Error *err);
 // Puts the agent into the process of options.heap_target. What it allocates from now on is noted.
 MUST_CHECK bool timers_attach(Arena *arena, const SamplingOptions *options, Timers *t, Error *err);
+// The command is static: traces it, before it is released.
+MUST_CHECK bool timers_trace_exec(const SamplingOptions *options, uint32_t pid, Timers *t,
+                                  Error *err);
+void timers_attend_exec(Timers *t); // lets it go on to its exec
+// After the exec: lets it run to its first allocation.
+MUST_CHECK bool timers_arm(Arena *arena, Timers *t, Error *err);
+// Attaches once it has come there. The program may take long: called again and again.
+void timers_look(Arena *arena, Timers *t);
 // Whether the process that the agent was put into has ended.
 bool timers_target_ended(const Timers *t);
 // Notes how the attached process fared.
