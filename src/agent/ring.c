@@ -10,7 +10,12 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { FILE_MODE = 0600, NAME_TRIES = 100 };
+enum {
+    FILE_MODE = 0600,
+    NAME_TRIES = 100,
+    TAKE_BYTES = 64 << 10, // memory is taken in pieces of so much
+    POPULATE_WRITE = 23    // MADV_POPULATE_WRITE; glibc 2.36 does not declare it
+};
 
 AgentRing agent_ring;
 
@@ -71,15 +76,42 @@ bool ring_open_shared(const char *folder, uint64_t size)
     int fd = make_file(folder);
     if (fd < 0)
         return false;
-    // The room is taken now: a page that the file system cannot give later would be a SIGBUS.
-    WireRing *shared =
-        SYS4(SYS_fallocate, fd, 0, 0, WIRE_PAGE + size) == 0 ? map_file(fd, size) : NULL;
+    // A page that the file system cannot give later would be a SIGBUS. Most programs need a small
+    // part of the ring, so that the memory is asked for when it is needed, on kernels that can tell
+    // whether there is any.
+    WireRing *shared = SYS2(SYS_ftruncate, fd, WIRE_PAGE + size) == 0 ? map_file(fd, size) : NULL;
+    uint64_t first = MIN((uint64_t)TAKE_BYTES, size), taken = first < size ? first : UINT64_MAX;
+    long rc = shared ? SYS3(SYS_madvise, shared, WIRE_PAGE + first, POPULATE_WRITE) : -ENOMEM;
+    if (rc == -EINVAL) {
+        rc = SYS4(SYS_fallocate, fd, 0, 0, WIRE_PAGE + size);
+        taken = UINT64_MAX;
+    }
     sys_close(fd);
-    if (!shared)
+    if (rc != 0) {
+        sys_unmap(shared, shared ? WIRE_PAGE + 2 * size : 0);
         return false;
+    }
     agent_ring.mapped = WIRE_PAGE + 2 * size;
     agent_ring.linear = false;
+    atomic_store(&agent_ring.taken, taken);
     ring_init(shared, size);
+    return true;
+}
+
+// Takes the memory for records before `end`. False: there is none.
+__attribute__((noinline)) static bool take(AgentRing *r, uint64_t end)
+{
+    uint64_t size = r->shared->size, from = atomic_load(&r->taken);
+    uint64_t to = MIN(align_up(end, TAKE_BYTES), size);
+    if (from >= to)
+        return true;
+    long rc = SYS3(SYS_madvise, r->data + from, to - from, POPULATE_WRITE);
+    // Where a sandbox refuses to ask, there nearly always is memory.
+    if (rc == -EFAULT || rc == -ENOMEM)
+        return false;
+    uint64_t now = to < size ? to : UINT64_MAX;
+    while (from < now && !atomic_compare_exchange_weak(&r->taken, &from, now))
+        continue;
     return true;
 }
 
@@ -91,6 +123,7 @@ bool ring_open_private(uint64_t size)
         return false;
     agent_ring.mapped = WIRE_PAGE + size;
     agent_ring.linear = true;
+    atomic_store(&agent_ring.taken, UINT64_MAX);
     atomic_store(&agent_ring.thinned, 0);
     ring_init(shared, size);
     return true;
@@ -122,6 +155,9 @@ static void *reserve(AgentRing *r, uint32_t size)
     for (;;) {
         uint64_t tail = atomic_load_explicit(&shared->tail, memory_order_acquire);
         if (head - tail > shared->size || size > shared->size - (head - tail))
+            return NULL;
+        if (UNLIKELY(head + size > atomic_load_explicit(&r->taken, memory_order_relaxed)) &&
+            !take(r, head + size))
             return NULL;
         if (atomic_compare_exchange_weak(&shared->head, &head, head + size))
             break;

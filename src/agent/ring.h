@@ -15,6 +15,7 @@ typedef struct AgentRing {
     WireRing *shared;
     uint8_t *data;
     uint32_t number;          // in its file's name, "PID-NUMBER"
+    _Atomic uint64_t taken;   // records before that have their memory; UINT64_MAX: all of them
     uint64_t mapped;          // bytes of the mapping that begins at `shared`
     bool linear;              // in private memory: it has no reader, and it does not begin anew
     _Atomic uint32_t thinned; // linear: one sample of 2^thinned is kept

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -111,7 +112,9 @@ static void add_ring(AgentRings *r, const char *name)
     memcpy(ring.name, name, strlen(name) + 1);
     int fd = openat(r->session->folder_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     // A ring without a header is being made: the next look finds it.
-    if (fd >= 0 && (ring.size = size_of(fd)) && ring_map(fd, &ring)) {
+    bool is_made = fd >= 0 && (ring.size = size_of(fd)) && ring_map(fd, &ring);
+    r->awaits_ring |= !is_made;
+    if (is_made) {
         ring.started_ns = ring.shared->started_ns;
         mark_replaced(r, &ring);
         vec_push(NULL, &r->rings, ring);
@@ -120,8 +123,28 @@ static void add_ring(AgentRings *r, const char *name)
         close(fd);
 }
 
+// Whether the folder has changed since it was searched. Its times are those of the kernel's tick: a
+// change in the same tick as the search would not be seen.
+static bool has_changed(AgentRings *r)
+{
+    enum { TICKS_NS = 20000000, SECOND_NS = 1000000000 };
+    struct stat st;
+    struct timespec now;
+    if (fstat(r->session->folder_fd, &st) != 0 || clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0)
+        return true;
+    int64_t age_ns =
+        (int64_t)(now.tv_sec - st.st_mtim.tv_sec) * SECOND_NS + (now.tv_nsec - st.st_mtim.tv_nsec);
+    bool same = st.st_mtim.tv_sec == r->folder_changed.tv_sec &&
+                st.st_mtim.tv_nsec == r->folder_changed.tv_nsec;
+    r->folder_changed = st.st_mtim;
+    return !same || age_ns < TICKS_NS;
+}
+
 static void look_for_rings(AgentRings *r)
 {
+    if (!has_changed(r) && !r->awaits_ring)
+        return;
+    r->awaits_ring = false;
     DIR *d = opendir(r->session->folder);
     for (struct dirent *e; d && (e = readdir(d));)
         add_ring(r, e->d_name);

@@ -7,7 +7,9 @@
 
 #include "base/vec.h"
 #include "collect/agents/heaps.h"
+
 #include "collect/agents/session.h"
+#include <time.h>
 
 typedef struct AgentRing {
     char name[WIRE_NAME_MAX]; // of its file
@@ -37,8 +39,10 @@ typedef struct AgentRings {
     const AgentSession *session;
     AgentHeaps *heaps; // of the same processes; NULL: they keep no account of them
     Vec(AgentRing) rings;
-    AgentCounts ended; // the sums of rings that are closed
-    U8Vec bytes;       // the records of one round
+    AgentCounts ended;              // the sums of rings that are closed
+    U8Vec bytes;                    // the records of one round
+    struct timespec folder_changed; // the last time before it was searched for rings
+    bool awaits_ring;               // one was found that was not ready
 } AgentRings;
 
 // An empty set for the session, which is borrowed. `heaps` gets a row for each ring; NULL: none.

@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -282,6 +283,19 @@ static void sleep_ms(long ms)
     nanosleep(&pause, NULL);
 }
 
+// Closes all descriptors from 3 on but two.
+static void close_others(int a, int b)
+{
+    int low = MIN(a, b), high = MAX(a, b);
+    if ((low <= 3 || close_range(3, (unsigned)low - 1, 0) == 0) &&
+        (low + 1 >= high || close_range((unsigned)low + 1, (unsigned)high - 1, 0) == 0) &&
+        close_range((unsigned)high + 1, UINT_MAX, 0) == 0)
+        return;
+    for (int i = 3; i < 1024; i++)
+        if (i != a && i != b)
+            close(i);
+}
+
 // In the guard: the end of `fd` is that of the collector. A byte says that there is nothing to do.
 static void guard(const AgentSession *s, int fd)
 {
@@ -296,9 +310,7 @@ static void guard(const AgentSession *s, int fd)
     sigprocmask(SIG_SETMASK, &all, NULL);
     (void)!chdir("/");
     // Whoever waits for the end of our output must not wait for the guard.
-    for (int i = 3; i < 1024; i++)
-        if (i != fd && i != s->folder_fd)
-            close(i);
+    close_others(fd, s->folder_fd);
     do
         n = read(fd, &byte, 1);
     while (n < 0 && errno == EINTR);

@@ -865,13 +865,23 @@ static void loop_traced(Sampling *s, SamplingResult *result)
     }
 }
 
+// A short program is looked at often, for its levels over time; a long one less often.
+static int heaps_ms(const Sampling *s)
+{
+    enum { LOOKS = 30 };
+    int64_t age_ms = (os_monotonic_ns() - s->start_ns) / NS_PER_MS;
+    if (s->timers.is_filling)
+        return HEAPS_MS;
+    return (int)MAX(MIN(age_ms / LOOKS, (int64_t)AGENTS_MS), (int64_t)HEAPS_MS);
+}
+
 // The same with agents, which nothing but the time asks to be looked at.
 static void loop_timed(Sampling *s, SamplingResult *result)
 {
     Course course = course_of(s);
     struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
     for (;;) {
-        int most = s->events.heap ? HEAPS_MS : AGENTS_MS;
+        int most = s->events.heap ? heaps_ms(s) : AGENTS_MS;
         int wait = MIN(poll_timeout_ms(s, &course), most);
         bool signalled = poll(&p, 1, wait) > 0;
         timers_look(&s->arena, &s->timers);

@@ -310,7 +310,12 @@ void timers_drain(Timers *t)
     agent_rings_drain(&t->rings, take, t);
     if (t->rings.heaps)
         heap_timeline_add(&t->timeline, os_monotonic_ns() - t->origin_ns, &t->heaps);
+    enum { MANY_BYTES = 64 << 10, QUIET = 2 };
+    t->is_filling = t->rings.bytes.len > MANY_BYTES;
+    t->quiet_rounds = t->rings.bytes.len ? 0 : t->quiet_rounds + 1;
     // An empty chunk is pushed, too: the end of a round delivers the records of the round before.
+    if (t->quiet_rounds > QUIET && !t->chunk)
+        return;
     if (!t->chunk)
         t->chunk = queue_take_empty(t->queue, true);
     t->chunk->ends_round = true;

@@ -31,6 +31,8 @@ typedef struct Timers {
     bool ended_unallocated; // … and has ended, or executed another program, before it allocated
     Error not_attached;     // why the agent could not be put into the command; "": it could
     int64_t stopped_ns;     // how long its threads were stopped at most
+    unsigned quiet_rounds;  // drains without a record
+    bool is_filling;        // the last drain found many records
     uint64_t dropped;       // samples left out because the queue to the worker is full
 } Timers;
 
