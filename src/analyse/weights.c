@@ -121,6 +121,15 @@ static uint64_t thread_group_hash(const Profile *p, size_t thread, Group groupin
                                            : p->threads.process.at[thread].v);
 }
 
+static bool keeps_thread(const Profile *p, const Selection *s, size_t t)
+{
+    uint32_t process = p->threads.process.at[t].v;
+    return contains_u32(s->tids, p->threads.tid.at[t]) &&
+           contains_u32(s->pids, p->processes.pid.at[process]) &&
+           contains_str(s->comms, profile_text(p, p->threads.name.at[t]),
+                        profile_text(p, p->processes.name.at[process]));
+}
+
 // The group of each thread, numbered in the order of threads; GROUP_SKIP for threads that are not
 // selected.
 static uint32_t *threads_to_groups(Weights *w)
@@ -136,10 +145,7 @@ static uint32_t *threads_to_groups(Weights *w)
         vec_push(NULL, &w->groups, (WeightGroup){0});
     for (size_t t = 0; t < threads; t++) {
         uint32_t process = p->threads.process.at[t].v;
-        if (!contains_u32(s->tids, p->threads.tid.at[t]) ||
-            !contains_u32(s->pids, p->processes.pid.at[process]) ||
-            !contains_str(s->comms, profile_text(p, p->threads.name.at[t]),
-                          profile_text(p, p->processes.name.at[process]))) {
+        if (!keeps_thread(p, s, t)) {
             group_of[t] = GROUP_SKIP;
             continue;
         }
@@ -348,14 +354,10 @@ bool selection_samples(const Profile *p, const Selection *s, bool any_metric, U3
 
 uint8_t *selection_threads(const Profile *p, const Selection *s)
 {
-    Weights w = {.profile = p, .selection = *s, .grouping = GROUP_NONE};
-    uint32_t *group_of = threads_to_groups(&w);
-    uint8_t *has = heap_alloc(p->threads.tid.len + 1);
+    uint8_t *kept = heap_alloc(p->threads.tid.len + 1);
     for (size_t t = 0; t < p->threads.tid.len; t++)
-        has[t] = group_of[t] != GROUP_SKIP;
-    heap_free(group_of);
-    weights_deinit(&w);
-    return has;
+        kept[t] = keeps_thread(p, s, t);
+    return kept;
 }
 
 void weights_count_for_program(Weights *w)

@@ -104,7 +104,7 @@ void weight_group_add_name(const Weights *w, uint32_t group, StrBuf *out);
 MUST_CHECK bool selection_samples(const Profile *p, const Selection *s, bool any_metric,
                                   U32Vec *ret, Error *err);
 
-// [thread] 1: the selection's processes, threads and names have it. Heap memory.
+// [thread] 1 for threads that the selection keeps, whether they have samples or not; heap memory.
 uint8_t *selection_threads(const Profile *p, const Selection *s);
 
 // The first metric that a sample has a value in; the first one when none has.

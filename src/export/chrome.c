@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chrome's Trace Event format: thread names, intervals, a profile of each thread. Format: "Trace
-// Event Format", sections "JSON Object Format", "Complete Events", "Instant Events" and "Global
-// Samples". Samples are written twice: chrome://tracing reads the global ones; Perfetto's trace
-// processor, DevTools and the Firefox Profiler read the events "Profile" and "ProfileChunk" of V8.
+// Event Format", sections "JSON Object Format", "Complete Events", "Instant Events", "Flow Events"
+// and "Global Samples". Samples are written twice: chrome://tracing reads the global ones;
+// Perfetto's trace processor, DevTools and the Firefox Profiler read the events "Profile" and
+// "ProfileChunk" of V8.
 
 #include "base/json.h"
 #include "export/export_internal.h"
@@ -89,6 +90,81 @@ static void add_intervals(JsonWriter *w, ExportOut *out, const ExportSet *s)
             break;
     }
     export_intervals_deinit(&all);
+}
+
+// ---- States of threads ---------------------------------------------------------
+
+static void begin_event(JsonWriter *w, const Profile *p, Str phase, Str name, ThreadId thread,
+                        int64_t time_ns)
+{
+    json_begin_object(w, NULL);
+    json_str(w, "ph", phase);
+    json_str(w, "name", name);
+    json_str(w, "cat", STR("state"));
+    json_u64(w, "pid", pid_of(p, thread.v));
+    json_u64(w, "tid", p->threads.tid.at[thread.v]);
+    json_double(w, "ts", (double)time_ns / 1e3);
+}
+
+static void add_place(JsonWriter *w, const Profile *p, const char *key, StackId stack)
+{
+    StrBuf text = {0};
+    WaitPlace place = wait_place(p, stack);
+    if (place.frame.v) {
+        wait_place_add(p, place, &text);
+        json_str(w, key, strbuf_str(&text));
+    }
+    strbuf_deinit(&text);
+}
+
+// A slice of the thread. Its details name the place of the wait, and who ended it.
+static void add_span(JsonWriter *w, const ExportSet *s, const WaitSpan *span)
+{
+    const Profile *p = s->p;
+    StrBuf name = {0};
+    wait_span_add_name(p, span, &name);
+    begin_event(w, p, STR("X"), strbuf_str(&name), span->thread, span->start_ns);
+    json_double(w, "dur", (double)(span->end_ns - span->start_ns) / 1e3);
+    json_begin_object(w, "args");
+    json_str(w, "class", str_from_c(wait_class_name(span->state)));
+    add_place(w, p, "at", span->stack);
+    if (span->waker) {
+        json_str(w, "woken by", export_thread_name(p, span->waker - 1));
+        json_u64(w, "waker tid", p->threads.tid.at[span->waker - 1]);
+        add_place(w, p, "waker at", span->waker_stack);
+    }
+    json_end(w);
+    json_end(w);
+    strbuf_deinit(&name);
+}
+
+// The two ends of an arrow have one number. Each is bound to the slice that encloses it.
+static void add_arrow(JsonWriter *w, const Profile *p, const WaitArrow *arrow, size_t number)
+{
+    begin_event(w, p, STR("s"), STR("wakes"), arrow->from, arrow->time_ns);
+    json_u64(w, "id", number);
+    json_end(w);
+    begin_event(w, p, STR("f"), STR("wakes"), arrow->to, arrow->time_ns);
+    json_u64(w, "id", number);
+    json_str(w, "bp", STR("e"));
+    json_end(w);
+}
+
+static void add_states(JsonWriter *w, ExportOut *out, const ExportSet *s, const WaitSpans *states)
+{
+    bool ok = true;
+    for (size_t i = 0; i < states->spans.len && ok; i++) {
+        // A stretch of running may begin in a call and end behind it: slices must lie in each
+        // other.
+        if (states->spans.at[i].state == WAIT_RUNNING && s->p->calls.thread.len)
+            continue;
+        add_span(w, s, &states->spans.at[i]);
+        ok = export_flush(out, EXPORT_FLUSH);
+    }
+    for (size_t i = 0; i < states->arrows.len && ok; i++) {
+        add_arrow(w, s->p, &states->arrows.at[i], i + 1);
+        ok = export_flush(out, EXPORT_FLUSH);
+    }
 }
 
 // ---- Profiles of V8 ----------------------------------------------------------
@@ -267,7 +343,7 @@ static void add_profiles(JsonWriter *w, ExportOut *out, const ExportSet *s)
     vec_free(&c.path);
 }
 
-static void add_events(JsonWriter *w, ExportOut *out, const ExportSet *s)
+static void add_events(JsonWriter *w, ExportOut *out, const ExportSet *s, const WaitSpans *states)
 {
     const Profile *p = s->p;
     json_begin_array(w, "traceEvents");
@@ -279,6 +355,7 @@ static void add_events(JsonWriter *w, ExportOut *out, const ExportSet *s)
         add_name_event(w, "thread_name", pid, tid, export_thread_name(p, thread));
     }
     add_intervals(w, out, s);
+    add_states(w, out, s, states);
     add_profiles(w, out, s);
     json_end(w);
 }
@@ -351,6 +428,9 @@ bool export_chrome(const Profile *p, const ExportRequest *request, const ExportS
     if (!export_set_init(&s, p, request, false, err))
         return false;
     export_set_add_events(&s);
+    WaitSpans states;
+    wait_spans_init(&states, p, &request->selection);
+    export_set_use_spans(&s, &states);
     ExportOut out = {.sink = sink};
     JsonWriter w = json_writer(&out.buf, 0);
     json_begin_object(&w, NULL);
@@ -361,11 +441,12 @@ bool export_chrome(const Profile *p, const ExportRequest *request, const ExportS
     StrId unit = p->metrics.unit.at[request->selection.metric.v];
     json_str(&w, "unit", profile_text(p, unit));
     json_end(&w);
-    add_events(&w, &out, &s);
+    add_events(&w, &out, &s, &states);
     add_frames(&w, &out, &s);
     add_samples(&w, &out, &s);
     json_end(&w);
     strbuf_add_char(&out.buf, '\n');
+    wait_spans_deinit(&states);
     export_set_deinit(&s);
     return export_finish(&out, err);
 }

@@ -13,8 +13,10 @@
      ((flags)&EXPORT_BINARY) != 0,                                                                 \
      ((flags)&EXPORT_RUNS) != 0,                                                                   \
      ((flags)&EXPORT_LINES) != 0,                                                                  \
-     ((flags)&EXPORT_EVENTS) != 0,                                                                 \
+     ((flags)&EXPORT_CALLS) != 0,                                                                  \
+     ((flags)&EXPORT_WAITS) != 0,                                                                  \
      ((flags)&EXPORT_TEXTS) != 0,                                                                  \
+     ((flags)&EXPORT_TIMED) != 0,                                                                  \
      ((flags)&EXPORT_FOLDER) != 0,                                                                 \
      write},
 const ExportFormat export_formats[] = {EXPORT_FORMATS(FORMAT_ROW)};

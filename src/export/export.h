@@ -30,8 +30,10 @@ typedef struct ExportFormat {
     bool binary;           // not for a terminal
     bool holds_runs;       // also recordings that hold runs and no samples
     bool holds_lines;      // also recordings that hold execution counts of lines and no samples
-    bool holds_events;     // single calls and what threads waited for
+    bool holds_calls;      // single calls
+    bool holds_waits;      // what threads waited for
     bool holds_texts;      // the texts that probes read
+    bool is_timed;         // a time line: states of threads stand beside samples
     bool is_folder;        // writes several files, which sink->begin_file names
     // Writes the whole file. Fails for a bad selection, and with ERROR_NONE when the sink stops.
     bool (*write)(const Profile *p, const ExportRequest *request, const ExportSink *sink,

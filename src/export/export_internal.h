@@ -6,6 +6,7 @@
 #define EXPORT_EXPORT_INTERNAL_H
 
 #include "analyse/keys.h"
+#include "analyse/wait/wait_spans.h"
 #include "export/export.h"
 #include "export/formats_internal.h"
 
@@ -53,6 +54,9 @@ MUST_CHECK bool export_set_init(ExportSet *s, const Profile *p, const ExportRequ
 // Releases the memory of export_set_init.
 void export_set_deinit(ExportSet *s);
 
+// Numbers the threads, wakers and stacks of spans too.
+void export_set_use_spans(ExportSet *s, const WaitSpans *w);
+
 // The samples of each used thread, in their order: those of threads[t] are
 // order[starts[t]] … order[starts[t + 1] - 1]. The caller frees both with heap_free.
 void export_samples_by_thread(const ExportSet *s, uint32_t **order, size_t **starts);
@@ -65,7 +69,6 @@ typedef enum ExportEvent {
     EXPORT_SPAN, // of `intervals`
     EXPORT_CALL, // of `calls`, whose function entered and returned on its thread
     EXPORT_WORK, // of `calls`: it may overlap others of its thread, and end on another one
-    EXPORT_WAIT, // of `states`
 } ExportEvent;
 
 // An interval of a used thread, cut to the selection's time.
@@ -79,16 +82,15 @@ typedef struct ExportInterval {
 
 // The intervals of each used thread that lie in the selection's time: those of threads[t] are
 // at[starts[t]] … at[starts[t + 1] - 1]. First come those of `intervals`, in the order of the
-// profile, then calls and single waits by their begin, the longer one first.
+// profile, then calls by their begin, the longer one first.
 typedef struct ExportIntervals {
     ExportInterval *at;
     size_t *starts;
     Arena texts;
 } ExportIntervals;
 
-// With `events` calls and single waits, too: for formats that have no tables of them. Both arrays
-// are on the heap.
-ExportIntervals export_intervals(const ExportSet *s, bool events);
+// With `calls` these, too: for formats that have no table of them. Both arrays are on the heap.
+ExportIntervals export_intervals(const ExportSet *s, bool calls);
 // Frees the arrays.
 void export_intervals_deinit(ExportIntervals *i);
 

@@ -78,6 +78,18 @@ static void use_stack(ExportSet *s, uint32_t stack)
     s->row_of_stack[stack] = above;
 }
 
+// Rows for the marked stacks, and for those that they lead through, which have none yet.
+static void use_stacks(ExportSet *s, uint8_t *used)
+{
+    size_t stacks = s->p->stacks.parent.len;
+    for (size_t i = stacks; i-- > 1;)
+        if (used[i])
+            used[s->p->stacks.parent.at[i].v] = 1;
+    for (uint32_t i = 1; i < stacks; i++)
+        if (used[i] && s->row_of_stack[i] == EXPORT_NONE)
+            use_stack(s, i);
+}
+
 bool export_set_init(ExportSet *s, const Profile *p, const ExportRequest *request, bool any_metric,
                      Error *err)
 {
@@ -96,12 +108,7 @@ bool export_set_init(ExportSet *s, const Profile *p, const ExportRequest *reques
         use_thread(s, p->samples.thread.at[sample].v);
         used[p->samples.stack.at[sample].v] = 1;
     }
-    for (size_t i = stacks; i-- > 1;)
-        if (used[i])
-            used[p->stacks.parent.at[i].v] = 1;
-    for (uint32_t i = 1; i < stacks; i++)
-        if (used[i])
-            use_stack(s, i);
+    use_stacks(s, used);
     heap_free(used);
     return true;
 }
@@ -120,6 +127,21 @@ void export_set_add_events(ExportSet *s)
         if (has[p->waits.thread.at[i].v])
             use_thread(s, p->waits.thread.at[i].v);
     heap_free(has);
+}
+
+void export_set_use_spans(ExportSet *s, const WaitSpans *w)
+{
+    uint8_t *used = heap_alloc(s->p->stacks.parent.len + 1);
+    for (size_t i = 0; i < w->spans.len; i++) {
+        use_thread(s, w->spans.at[i].thread.v);
+        used[w->spans.at[i].stack.v] = 1;
+    }
+    for (size_t i = 0; i < w->arrows.len; i++) {
+        use_thread(s, w->arrows.at[i].from.v);
+        use_thread(s, w->arrows.at[i].to.v);
+    }
+    use_stacks(s, used);
+    heap_free(used);
 }
 
 void export_set_deinit(ExportSet *s)

@@ -7,7 +7,22 @@
 #include "export/export_internal.h"
 #include "model/facts.h"
 
-enum { FIREFOX_VERSION = 62, CATEGORY_OTHER = 0, CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_JIT };
+enum {
+    FIREFOX_VERSION = 62,
+    CATEGORY_OTHER = 0,
+    CATEGORY_USER,
+    CATEGORY_KERNEL,
+    CATEGORY_JIT,
+    CATEGORY_STATE, // and one for each further WaitClass
+};
+
+// A marker: an interval, or the state of the thread.
+typedef struct Marker {
+    uint32_t name; // in the table of strings
+    int64_t start_ns, end_ns;
+    const ExportInterval *interval; // NULL: a state
+    const WaitSpan *span;
+} Marker;
 
 typedef struct Firefox {
     const ExportSet *s;
@@ -20,10 +35,15 @@ typedef struct Firefox {
     U32Vec sources;      // used files, as strings of the profile
     uint32_t *source_of; // [string]: its place in `sources`, or EXPORT_NONE
     ExportIntervals intervals;
+    WaitSpans states;
+    // Those of threads[t] of the set are markers[marker_starts[t]] up to the next one's start.
+    Vec(Marker) markers;
+    size_t *marker_starts;
 } Firefox;
 
-// The schema that our markers name.
+// The schemas that our markers name.
 #define MARKER_TYPE "assay"
+#define STATE_TYPE  "assay-state"
 
 // A column of a table, from a function of the row. INT64_MIN is null.
 typedef int64_t ColumnValue(Firefox *f, size_t row);
@@ -220,12 +240,41 @@ static void find_libs_and_sources(Firefox *f)
     }
 }
 
-// Takes the markers' names into the table of strings before that is written.
+static uint32_t marker_string(Firefox *f, const WaitSpan *span)
+{
+    StrBuf name = {0};
+    wait_span_add_name(f->s->p, span, &name);
+    uint32_t id = intern_add(&f->strings, strbuf_str(&name));
+    strbuf_deinit(&name);
+    return id;
+}
+
+// Lists the markers of each thread, and takes their names into the table of strings, before that is
+// written.
 static void find_markers(Firefox *f)
 {
+    size_t threads = f->s->threads.len;
     f->intervals = export_intervals(f->s, true);
-    for (size_t i = 0; i < f->intervals.starts[f->s->threads.len]; i++)
-        (void)intern_add(&f->strings, f->intervals.at[i].name);
+    f->marker_starts = heap_alloc((threads + 1) * sizeof(size_t));
+    uint32_t *first_span = heap_alloc((threads + 1) * sizeof(uint32_t));
+    for (size_t i = f->states.spans.len; i-- > 0;)
+        first_span[f->s->row_of_thread[f->states.spans.at[i].thread.v]] = (uint32_t)i;
+    for (size_t t = 0; t < threads; t++) {
+        for (size_t i = f->intervals.starts[t]; i < f->intervals.starts[t + 1]; i++) {
+            const ExportInterval *in = &f->intervals.at[i];
+            uint32_t name = intern_add(&f->strings, in->name);
+            vec_push(NULL, &f->markers, (Marker){name, in->start_ns, in->end_ns, in, NULL});
+        }
+        for (size_t i = first_span[t]; i < f->states.spans.len; i++) {
+            const WaitSpan *span = &f->states.spans.at[i];
+            if (span->thread.v != f->s->threads.at[t])
+                break;
+            vec_push(NULL, &f->markers,
+                     (Marker){marker_string(f, span), span->start_ns, span->end_ns, NULL, span});
+        }
+        f->marker_starts[t + 1] = f->markers.len;
+    }
+    heap_free(first_span);
 }
 
 static void add_shared(Firefox *f)
@@ -303,6 +352,11 @@ static void add_category(JsonWriter *w, const char *name, const char *colour)
     json_end(w);
 }
 
+// By WaitClass, in the profiler's words for colours.
+static const char *const state_colours[WAIT_CLASS_COUNT] = {
+    "green",     "yellow",   "red",      "brown", "blue",
+    "lightblue", "lightred", "darkgrey", "grey",  "purple"};
+
 static double fact_number(const Profile *p, Str key, double otherwise)
 {
     double value;
@@ -326,26 +380,45 @@ static void add_extra(JsonWriter *w, Str metric)
     json_end(w);
 }
 
-// How the profiler shows our intervals: their detail behind their name.
-static void add_marker_schema(JsonWriter *w)
+static void add_field(JsonWriter *w, const char *key, const char *label)
 {
-    json_begin_array(w, "markerSchema");
     json_begin_object(w, NULL);
-    json_str(w, "name", STR(MARKER_TYPE));
-    json_str(w, "tableLabel", STR("{marker.name} {marker.data.detail}"));
-    json_str(w, "chartLabel", STR("{marker.name} {marker.data.detail}"));
+    json_str(w, "key", str_from_c(key));
+    json_str(w, "label", str_from_c(label));
+    json_str(w, "format", STR("string"));
+    json_end(w);
+}
+
+static void begin_schema(JsonWriter *w, Str name, Str label)
+{
+    json_begin_object(w, NULL);
+    json_str(w, "name", name);
+    json_str(w, "tableLabel", label);
+    json_str(w, "chartLabel", label);
     json_begin_array(w, "display");
     json_str(w, NULL, STR("marker-chart"));
     json_str(w, NULL, STR("marker-table"));
     json_end(w);
     json_begin_array(w, "fields");
-    json_begin_object(w, NULL);
-    json_str(w, "key", STR("detail"));
-    json_str(w, "label", STR("Detail"));
-    json_str(w, "format", STR("string"));
+}
+
+// How the profiler shows our intervals, with their detail behind their name, and our states.
+static void add_marker_schema(const Firefox *f, JsonWriter *w)
+{
+    json_begin_array(w, "markerSchema");
+    begin_schema(w, STR(MARKER_TYPE), STR("{marker.name} {marker.data.detail}"));
+    add_field(w, "detail", "Detail");
     json_end(w);
     json_end(w);
-    json_end(w);
+    if (f->states.spans.len) {
+        begin_schema(w, STR(STATE_TYPE), STR("{marker.name}"));
+        add_field(w, "class", "State");
+        add_field(w, "object", "Waits for");
+        add_field(w, "at", "Waits at");
+        add_field(w, "waker", "Woken by");
+        json_end(w);
+        json_end(w);
+    }
     json_end(w);
 }
 
@@ -373,6 +446,8 @@ static void add_meta(Firefox *f)
     add_category(w, "User", "yellow");
     add_category(w, "Kernel", "orange");
     add_category(w, "JIT", "green");
+    for (int i = 0; i < WAIT_CLASS_COUNT && f->states.spans.len; i++)
+        add_category(w, wait_class_name((WaitClass)i), state_colours[i]);
     json_end(w);
     json_begin_object(w, "extensions");
     json_u64(w, "length", 0);
@@ -383,7 +458,7 @@ static void add_meta(Firefox *f)
     json_begin_array(w, "baseURL");
     json_end(w);
     json_end(w);
-    add_marker_schema(w);
+    add_marker_schema(f, w);
     json_begin_object(w, "sampleUnits");
     json_str(w, "time", STR("ms"));
     json_str(w, "eventDelay", STR("ms"));
@@ -432,56 +507,88 @@ typedef struct ThreadSamples {
 } ThreadSamples;
 
 typedef struct ThreadMarkers {
-    const ExportInterval *at;
+    const Marker *at;
     size_t count;
 } ThreadMarkers;
 
 // A column of numbers, one for each marker.
 static void add_marker_column(Firefox *f, const char *name, ThreadMarkers markers,
-                              void (*add)(Firefox *f, const ExportInterval *in))
+                              void (*add)(StrBuf *out, const Marker *m))
 {
     json_begin_array(&f->w, name);
     for (size_t i = 0; i < markers.count; i++) {
         if (i)
             strbuf_add_char(&f->out.buf, ',');
-        add(f, &markers.at[i]);
+        add(&f->out.buf, &markers.at[i]);
     }
     json_end(&f->w);
 }
 
-static bool is_span(const ExportInterval *in)
+static void add_marker_category(StrBuf *out, const Marker *m)
 {
-    return in->end_ns != in->start_ns;
+    strbuf_add_u64(out, m->span ? CATEGORY_STATE + m->span->state : CATEGORY_OTHER);
 }
 
-static void add_marker_category(Firefox *f, const ExportInterval *in)
+static void add_marker_end(StrBuf *out, const Marker *m)
 {
-    (void)in;
-    strbuf_add_char(&f->out.buf, '0'); // "Other"
-}
-
-static void add_marker_end(Firefox *f, const ExportInterval *in)
-{
-    if (is_span(in))
-        add_ms(&f->out.buf, in->end_ns);
+    if (m->end_ns != m->start_ns)
+        add_ms(out, m->end_ns);
     else
-        strbuf_add(&f->out.buf, STR("null"));
+        strbuf_add(out, STR("null"));
 }
 
-static void add_marker_name(Firefox *f, const ExportInterval *in)
+static void add_marker_name(StrBuf *out, const Marker *m)
 {
-    // Its string is in the table already, which is written before the threads.
-    strbuf_add_u64(&f->out.buf, intern_add(&f->strings, in->name));
+    strbuf_add_u64(out, m->name);
 }
 
-static void add_marker_phase(Firefox *f, const ExportInterval *in)
+static void add_marker_phase(StrBuf *out, const Marker *m)
 {
-    strbuf_add_char(&f->out.buf, is_span(in) ? '1' : '0'); // an interval, an instant
+    strbuf_add_char(out, m->end_ns != m->start_ns ? '1' : '0'); // an interval, an instant
 }
 
-static void add_marker_start(Firefox *f, const ExportInterval *in)
+static void add_marker_start(StrBuf *out, const Marker *m)
 {
-    add_ms(&f->out.buf, in->start_ns);
+    add_ms(out, m->start_ns);
+}
+
+// The stack of a wait, which the profiler shows with the marker.
+static void add_cause(Firefox *f, const WaitSpan *span)
+{
+    json_begin_object(&f->w, "cause");
+    json_double(&f->w, "time", (double)span->start_ns / 1e6);
+    json_u64(&f->w, "stack", f->s->row_of_stack[span->stack.v]);
+    json_end(&f->w);
+}
+
+static void add_state_data(Firefox *f, const WaitSpan *span)
+{
+    const Profile *p = f->s->p;
+    JsonWriter *w = &f->w;
+    StrBuf text = {0};
+    WaitPlace place = wait_place(p, span->stack);
+    json_str(w, "type", STR(STATE_TYPE));
+    json_str(w, "class", str_from_c(wait_class_name(span->state)));
+    if (span->object.v)
+        json_str(w, "object", profile_text(p, span->object));
+    if (place.frame.v) {
+        wait_place_add(p, place, &text);
+        json_str(w, "at", strbuf_str(&text));
+    }
+    if (span->waker) {
+        uint32_t waker = span->waker - 1;
+        strbuf_clear(&text);
+        strbuf_add(&text, export_thread_name(p, waker));
+        strbuf_printf(&text, " %u", p->threads.tid.at[waker]);
+        if (span->waker_stack.v) {
+            strbuf_add(&text, STR(": "));
+            wait_place_add(p, wait_place(p, span->waker_stack), &text);
+        }
+        json_str(w, "waker", strbuf_str(&text));
+    }
+    if (span->stack.v)
+        add_cause(f, span);
+    strbuf_deinit(&text);
 }
 
 static void add_markers(Firefox *f, ThreadMarkers markers)
@@ -492,10 +599,16 @@ static void add_markers(Firefox *f, ThreadMarkers markers)
     add_marker_column(f, "category", markers, add_marker_category);
     json_begin_array(w, "data");
     for (size_t i = 0; i < markers.count; i++) {
+        const Marker *m = &markers.at[i];
         json_begin_object(w, NULL);
-        json_str(w, "type", STR(MARKER_TYPE));
-        json_str(w, "detail", markers.at[i].detail);
+        if (m->span) {
+            add_state_data(f, m->span);
+        } else {
+            json_str(w, "type", STR(MARKER_TYPE));
+            json_str(w, "detail", m->interval->detail);
+        }
         json_end(w);
+        export_flush(&f->out, EXPORT_FLUSH);
     }
     json_end(w);
     add_marker_column(f, "endTime", markers, add_marker_end);
@@ -604,8 +717,8 @@ static void add_threads(Firefox *f)
     for (size_t t = 0; t < f->s->threads.len; t++)
         add_thread(f, f->s->threads.at[t],
                    (ThreadSamples){order + starts[t], starts[t + 1] - starts[t]},
-                   (ThreadMarkers){f->intervals.at + f->intervals.starts[t],
-                                   f->intervals.starts[t + 1] - f->intervals.starts[t]});
+                   (ThreadMarkers){f->markers.at + f->marker_starts[t],
+                                   f->marker_starts[t + 1] - f->marker_starts[t]});
     json_end(&f->w);
     heap_free(order);
     heap_free(starts);
@@ -619,6 +732,8 @@ bool export_firefox(const Profile *p, const ExportRequest *request, const Export
         return false;
     export_set_add_events(&s);
     Firefox f = {.s = &s, .out.sink = sink};
+    wait_spans_init(&f.states, p, &request->selection);
+    export_set_use_spans(&s, &f.states);
     intern_init(&f.strings, &f.arena);
     f.w = json_writer(&f.out.buf, 0);
     find_libs_and_sources(&f);
@@ -641,6 +756,9 @@ bool export_firefox(const Profile *p, const ExportRequest *request, const Export
     heap_free(f.lib_of);
     heap_free(f.source_of);
     export_intervals_deinit(&f.intervals);
+    wait_spans_deinit(&f.states);
+    vec_free(&f.markers);
+    heap_free(f.marker_starts);
     intern_deinit(&f.strings);
     arena_deinit(&f.arena);
     export_set_deinit(&s);

@@ -11,9 +11,11 @@ enum {
     EXPORT_BINARY = 1,  // not fit for a terminal
     EXPORT_RUNS = 2,    // also for recordings that hold runs and no samples
     EXPORT_FOLDER = 4,  // several files in a folder
-    EXPORT_EVENTS = 16, // single calls and what threads waited for
-    EXPORT_TEXTS = 32,  // the texts that probes read
     EXPORT_LINES = 8,   // also for recordings that hold execution counts of lines and no samples
+    EXPORT_CALLS = 16,  // single calls
+    EXPORT_TEXTS = 32,  // the texts that probes read
+    EXPORT_WAITS = 64,  // what threads waited for
+    EXPORT_TIMED = 128, // a time line, in which states of threads stand beside samples
 };
 
 // ROW(writer, name, extension of its files, of EXPORT_*, who reads it). The first is the default.
@@ -23,9 +25,9 @@ enum {
         "one stack a line; flamegraph.pl, inferno, speedscope") \
     ROW(export_perf_script, "perf-script", "txt", EXPORT_TEXTS, \
         "for tools that read the text of 'perf script'") \
-    ROW(export_pprof, "pprof", "pb.gz", EXPORT_BINARY, \
+    ROW(export_pprof, "pprof", "pb.gz", EXPORT_BINARY | EXPORT_WAITS, \
         "pprof, Pyroscope, Parca, Grafana (gzip)") \
-    ROW(export_firefox, "firefox", "json", EXPORT_EVENTS, \
+    ROW(export_firefox, "firefox", "json", EXPORT_CALLS | EXPORT_WAITS | EXPORT_TIMED, \
         "profiler.firefox.com, samply load") \
     ROW(export_speedscope, "speedscope", "speedscope.json", EXPORT_TEXT, \
         "speedscope.app") \
@@ -37,17 +39,17 @@ enum {
         "ms_print, massif-visualizer: recordings of the heap") \
     ROW(export_heaptrack, "heaptrack", "heaptrack", EXPORT_TEXT, \
         "heaptrack_print, heaptrack_gui: recordings of the heap") \
-    ROW(export_chrome, "chrome", "trace.json", EXPORT_EVENTS, \
+    ROW(export_chrome, "chrome", "trace.json", EXPORT_CALLS | EXPORT_WAITS | EXPORT_TIMED, \
         "Perfetto, chrome://tracing") \
     ROW(export_otlp, "otlp", "otlp", EXPORT_BINARY, \
         "OpenTelemetry collectors (ProfilesData, v1development)") \
     ROW(export_csv, "csv", "csv", EXPORT_TEXTS | EXPORT_RUNS, \
         "a row for each thread and stack, or for each run and event") \
-    ROW(export_json, "json", "json", EXPORT_RUNS | EXPORT_LINES | EXPORT_EVENTS | EXPORT_TEXTS, \
+    ROW(export_json, "json", "json", EXPORT_RUNS | EXPORT_LINES | EXPORT_CALLS | EXPORT_WAITS | EXPORT_TEXTS, \
         "every table of the recording") \
-    ROW(export_sqlite, "sqlite", "db", EXPORT_BINARY | EXPORT_RUNS | EXPORT_LINES | EXPORT_EVENTS | EXPORT_TEXTS, \
+    ROW(export_sqlite, "sqlite", "db", EXPORT_BINARY | EXPORT_RUNS | EXPORT_LINES | EXPORT_CALLS | EXPORT_WAITS | EXPORT_TEXTS, \
         "a database with views, see docs/formats/sqlite.md") \
-    ROW(export_parquet, "parquet", "parquet", EXPORT_BINARY | EXPORT_RUNS | EXPORT_FOLDER | EXPORT_LINES | EXPORT_EVENTS | EXPORT_TEXTS, \
+    ROW(export_parquet, "parquet", "parquet", EXPORT_BINARY | EXPORT_RUNS | EXPORT_FOLDER | EXPORT_LINES | EXPORT_CALLS | EXPORT_WAITS | EXPORT_TEXTS, \
         "a folder of tables for DuckDB, ClickHouse, Spark; docs/formats/parquet.md")
 // clang-format on
 

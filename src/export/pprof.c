@@ -186,6 +186,7 @@ static void add_functions(Writer *w)
 
 typedef struct Row {
     uint32_t thread, stack;
+    uint32_t wait; // 1 + the row of `waits` whose class and object are labels; 0: none
     uint64_t count;
 } Row;
 
@@ -195,27 +196,69 @@ typedef struct Rows {
     Table index;
 } Rows;
 
-static size_t row_of(Rows *rows, uint32_t thread, uint32_t stack, size_t metrics)
+static size_t row_of(Rows *rows, uint32_t thread, uint32_t stack, uint32_t wait, size_t metrics)
 {
-    uint64_t hash = hash_u64((uint64_t)thread << 32 | stack);
+    uint64_t hash = hash_pair((uint64_t)thread << 32 | stack, wait);
     uint32_t row;
     for (TableProbe t = table_probe(&rows->index, hash); table_next(&rows->index, &t, &row);)
-        if (rows->at.at[row].thread == thread && rows->at.at[row].stack == stack)
+        if (rows->at.at[row].thread == thread && rows->at.at[row].stack == stack &&
+            rows->at.at[row].wait == wait)
             return row;
     row = (uint32_t)rows->at.len;
     table_insert(&rows->index, hash, row);
-    vec_push(NULL, &rows->at, (Row){.thread = thread, .stack = stack});
+    vec_push(NULL, &rows->at, (Row){.thread = thread, .stack = stack, .wait = wait});
     (void)vec_extend(NULL, &rows->values, metrics);
     return row;
+}
+
+// The metric that holds the time of waits, whatever their class; false: the recording has none.
+static bool wall_metric(const Profile *p, size_t *ret)
+{
+    for (size_t m = 0; m < p->metrics.name.len && p->waits.thread.len; m++)
+        if (str_equal(profile_text(p, p->metrics.event.at[m]), STR("wall time"))) {
+            *ret = m;
+            return true;
+        }
+    return false;
+}
+
+// [sample] 1 + the row of `waits` that it holds the time of; NULL: the recording has no waits. The
+// recorder adds a sample for each row, in their order, at the end.
+static uint32_t *waits_of_samples(const Profile *p)
+{
+    size_t wall;
+    if (!wall_metric(p, &wall))
+        return NULL;
+    uint32_t *of = heap_alloc((p->samples.stack.len + 1) * sizeof(*of));
+    const Waits *waits = &p->waits;
+    uint32_t wait = 0;
+    for (size_t i = 0; i < p->samples.stack.len; i++) {
+        int64_t value = p->samples.values[wall].at[i];
+        if (p->samples.time_ns.at[i] != TIME_NONE || value <= 0)
+            continue;
+        uint32_t found = wait;
+        while (found < waits->thread.len &&
+               (waits->state.at[found] == WAIT_RUNNING ||
+                waits->thread.at[found].v != p->samples.thread.at[i].v ||
+                waits->stack.at[found].v != p->samples.stack.at[i].v ||
+                (int64_t)(waits->blocked_ns.at[found] + waits->runnable_ns.at[found]) != value))
+            found++;
+        if (found == waits->thread.len)
+            break; // the samples are in another order: not of our recorder
+        of[i] = wait = found + 1;
+    }
+    return of;
 }
 
 static void add_up(Writer *w, Rows *rows, const U32Vec *metrics)
 {
     const Samples *s = &w->set.p->samples;
+    uint32_t *waits = waits_of_samples(w->set.p);
     table_reserve(&rows->index, MIN(w->set.samples.len, w->set.p->stacks.parent.len));
     for (size_t i = 0; i < w->set.samples.len; i++) {
         uint32_t sample = w->set.samples.at[i];
-        size_t row = row_of(rows, s->thread.at[sample].v, s->stack.at[sample].v, metrics->len);
+        size_t row = row_of(rows, s->thread.at[sample].v, s->stack.at[sample].v,
+                            waits ? waits[sample] : 0, metrics->len);
         rows->at.at[row].count++;
         for (size_t m = 0; m < metrics->len; m++) {
             uint64_t *value = &rows->values.at[row * metrics->len + m];
@@ -224,6 +267,7 @@ static void add_up(Writer *w, Rows *rows, const U32Vec *metrics)
             *value = (uint64_t)more > INT64_MAX - *value ? INT64_MAX : *value + (uint64_t)more;
         }
     }
+    heap_free(waits);
 }
 
 static void add_label(Writer *w, StrBuf *out, uint64_t key, uint64_t text, uint64_t number)
@@ -248,6 +292,19 @@ static Str labels_of(Writer *w, uint32_t thread)
     Str kept = arena_str(&w->arena, strbuf_str(&labels));
     strbuf_deinit(&labels);
     return kept;
+}
+
+// What a wait was for, as labels of its sample.
+static void add_wait_labels(Writer *w, uint32_t wait)
+{
+    const Profile *p = w->set.p;
+    if (wait == 0)
+        return;
+    Str class = str_from_c(wait_class_name((WaitClass)p->waits.state.at[wait - 1]));
+    Str object = profile_text(p, p->waits.object.at[wait - 1]);
+    add_label(w, &w->message, string_of(w, STR("state")), string_of(w, class), 0);
+    if (object.len)
+        add_label(w, &w->message, string_of(w, STR("waits for")), string_of(w, object), 0);
 }
 
 // A stack's parent and its own place, side by side: thirty are read for each sample.
@@ -302,6 +359,7 @@ static void add_sample(Writer *w, const Row *row, const uint64_t *values, size_t
         pb_varint(&w->inner, values[m]);
     pb_bytes(&w->message, 2, strbuf_str(&w->inner));
     strbuf_add(&w->message, labels);
+    add_wait_labels(w, row->wait);
     pb_bytes(&w->out, 2, strbuf_str(&w->message));
 }
 

@@ -62,4 +62,14 @@ verdict "it shows the samples of our Chrome trace" $?
 "$TOOLS/make_profile" hostile hostile.assay && "$ASSAY" export hostile.assay --format firefox -o hostile.json &&
     theirs hostile.json >out && grep -q 'semi;colon' out
 verdict "it reads our export of hostile names" $?
+# States of threads: markers with the stack of their wait.
+if [ "$(id -u)" = 0 ] && gcc -g -O2 -pthread -o waits "$TOP/tests/programs/waits.c" &&
+    "$ASSAY" record --wait -q -o waits.assay -- ./waits >/dev/null 2>err; then
+    "$ASSAY" export waits.assay --format firefox -o waits.json &&
+        python3 "$TOP/tests/tools/firefox_cli.py" "$readers" waits.json --markers >out 2>err &&
+        grep -Eq '^ *lock cache_lock +[0-9]+ markers' out && grep -q 'waits!lookup' out
+    verdict "it shows the states of threads, and the stack of a wait" $?
+else
+    skip "it shows the states of threads" "no waits by BPF: $(tail -n 1 err)"
+fi
 finish

@@ -102,6 +102,74 @@ check 'without waits there is none' \
     eval "assay record -q -o plain.assay -- true && ! assay flame --wait plain.assay -o none.svg 2>err.txt && grep -q 'no waits' err.txt"
 check 'a flame graph of waits' eval "assay flame w.assay -e 'wall time' -o w.svg && grep -q lookup w.svg"
 
+# Exports have the states of threads, and who ended which wait.
+assay export w.assay --format chrome -o w.trace
+check 'a Chrome trace has slices that do not overlap, and arrows between them' python3 - "$lock" <<'END'
+import collections, json, sys
+events = json.load(open("w.trace"))["traceEvents"]
+slices, ends, named = collections.defaultdict(list), collections.defaultdict(dict), 0
+for e in events:
+    if e.get("cat") != "state":
+        continue
+    if e["ph"] == "X":
+        slices[e["pid"], e["tid"]].append((e["ts"], e["ts"] + e["dur"], e["name"], e["args"]))
+    else:
+        assert e["ph"] in "sf" and (e["ph"] == "s" or e["bp"] == "e"), e
+        assert e["ph"] not in ends[e["id"]], e
+        ends[e["id"]][e["ph"]] = e
+for rows in slices.values():
+    assert all(a[1] <= b[0] + 0.01 for a, b in zip(rows, rows[1:])), rows
+def at(e):  # the slice that encloses an end
+    return next((s for s in slices[e["pid"], e["tid"]] if s[0] - 0.01 <= e["ts"] <= s[1] + 0.01), None)
+for two in ends.values():
+    assert two["s"]["ts"] == two["f"]["ts"] and two["s"]["tid"] != two["f"]["tid"], two
+    assert at(two["s"]) and at(two["f"]), two
+locks = [s for rows in slices.values() for s in rows if s[2] == "lock cache_lock"]
+assert locks and all(s[3]["at"].startswith("lookup (waits.c:") for s in locks)
+assert any(s[3].get("waker at", "").startswith("flush (waits.c:") for s in locks)
+total = sum(s[1] - s[0] for s in locks)
+assert total <= int(sys.argv[1]) * 1.02 + 2000, total
+assert {"running", "lock", "network", "sleep", "child"} <= {s[3]["class"] for rows in slices.values() for s in rows}
+END
+assay export w.assay --format firefox -o w.firefox
+check "Firefox's profile has states as markers with their stack" python3 - <<'END'
+import json
+d = json.load(open("w.firefox"))
+strings, tables = d["shared"]["stringArray"], d["shared"]
+def frames(stack):
+    while stack is not None:
+        function = tables["frameTable"]["func"][tables["stackTable"]["frame"][stack]]
+        yield strings[tables["funcTable"]["name"][function]]
+        stack = tables["stackTable"]["prefix"][stack]
+found = 0
+for t in d["threads"]:
+    m = t["markers"]
+    assert len({m["length"], *(len(m[k]) for k in ("category", "data", "endTime", "name", "phase", "startTime"))}) == 1
+    for data, name, category in zip(m["data"], m["name"], m["category"]):
+        if data["type"] == "assay-state":
+            assert d["meta"]["categories"][category]["name"] == data["class"]
+            if data.get("object") == "cache_lock" and strings[name] == "lock cache_lock":
+                found += "lookup" in list(frames(data["cause"]["stack"]))
+schemas = {s["name"] for s in d["meta"]["markerSchema"]}
+assert found and "assay-state" in schemas
+END
+assay export w.assay --format pprof -o w.pprof
+if go tool pprof -h >/dev/null 2>&1; then
+    HOME=$PWD go tool pprof -sample_index=lock -tags w.pprof >tags.txt 2>/dev/null
+    check 'pprof reads the class and the lock of waits' grep -Eq '[1-9][0-9.]*ms \( *[0-9.]+%\): cache_lock' tags.txt
+    HOME=$PWD go tool pprof -sample_index=lock -tagfocus='waits for=cache_lock' -top -cum w.pprof >top.txt 2>/dev/null
+    check 'and finds their functions' grep -q ' lookup$' top.txt
+else
+    skip 'pprof reads the class and the lock of waits' 'no go'
+fi
+# A thread that waits until the recording ends is no running thread.
+sleep 3 &
+pid=$!
+assay record --wait -q --duration 0.2 -o open.assay -p $pid
+check 'a wait that goes on has its slice' eval \
+    "assay export open.assay --format chrome | python3 -c 'import json, sys; assert any(e[\"name\"].startswith(\"sleep\") and e[\"dur\"] > 100000 for e in json.load(sys.stdin)[\"traceEvents\"] if e.get(\"cat\") == \"state\")'"
+kill $pid
+
 # A running process.
 sh -c "for i in 1 2 3 4 5; do ./waits; done" >/dev/null &
 pid=$!

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""firefox_cli.py PREFIX FILE
+"""firefox_cli.py PREFIX FILE [--markers]
 
 Prints what the Firefox Profiler's own command line, installed with Node below PREFIX, says of a
 profile: a line "name<TAB>self<TAB>total" for each function of all threads, sorted. Threads without
-samples are left out.
+samples are left out. With --markers: what it says of the markers of the first thread, then of the first one that has a
+stack.
 """
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -47,6 +49,13 @@ def load():
 def main():
     opened = load()
     try:
+        if sys.argv[3:] == ["--markers"]:
+            listed = cli("thread", "markers", "--session", session).stdout
+            with_stack = re.search(r"(m-\d+) ✓", listed)
+            print(listed)
+            if with_stack:
+                print(cli("marker", "stack", with_stack[1], "--session", session).stdout)
+            return
         sums = collections.defaultdict(lambda: [0, 0])
         for thread in json.loads(cli("thread", "list", "--session", opened, "--json").stdout)["threads"]:
             done = cli("thread", "functions", "--session", opened, "--json", "--include-idle", "--thread",

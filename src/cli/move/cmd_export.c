@@ -149,9 +149,9 @@ static void say_left_out(const Profile *p, const ExportFormat *format)
     bool has_texts = false;
     for (size_t m = 0; m < p->metrics.name.len; m++)
         has_texts |= metric_is_text(p, (MetricId){(uint32_t)m});
-    if (!format->holds_events && p->calls.thread.len)
+    if (!format->holds_calls && p->calls.thread.len)
         strbuf_printf(&what, "single calls (%zu)", p->calls.thread.len);
-    if (!format->holds_events && p->waits.thread.len)
+    if (!format->holds_waits && p->waits.thread.len)
         strbuf_printf(&what, "%sthe objects of waits", what.len ? ", " : "");
     if (!format->holds_texts && has_texts)
         strbuf_printf(&what, "%sthe texts of probes", what.len ? ", " : "");
@@ -199,6 +199,9 @@ static int export_profile(void *values, const Opened *opened)
         (void)no_samples(p, "select from", &err);
         return cli_fail(&err);
     }
+    // Sums of waits have no place on a time line, which has the single waits.
+    if (format->is_timed && request.all_metrics && p->states.thread.len)
+        request.selection.metric = (MetricId){0};
     bool has_lines = format->holds_lines && p->line_counts.line.len;
     if (holds_only_runs(p) ? !format->holds_runs : p->metrics.name.len == 0 && !has_lines) {
         (void)no_samples(p, "export", &err);

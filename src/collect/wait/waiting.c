@@ -21,6 +21,7 @@ bool waiting_open(const WaitingSetup *setup, Waiting **ret, Error *err)
         heap_free(w);
         return false;
     }
+    w->min_wait_ns = setup->min_wait_ns;
     *ret = w;
     return true;
 }
@@ -375,6 +376,22 @@ void waiting_record(Waiting *w, Consumer *c, Bytes raw)
 
 // ---- The end ------------------------------------------------------------------------------
 
+// A wait that has not ended: pictures would else show that the thread ran.
+static void add_open_wait(Waiting *w, Consumer *c, const WaitSum *s, uint64_t since_ns,
+                          uint64_t woken_ns, uint64_t end_ns)
+{
+    uint64_t hash = hash_of(s->tid, s->signature, s->object, s->call, s->how);
+    Reason reason = waiting_need_reason(w, c, s->tgid, s->call, s->how, s->object, hash);
+    profile_add_state(w->profile,
+                      &(StateRow){.thread = consumer_thread(c, s->tgid, s->tid),
+                                  .start_ns = consumer_time(c, since_ns),
+                                  .woken_ns = consumer_time(c, woken_ns ? woken_ns : end_ns),
+                                  .end_ns = consumer_time(c, end_ns),
+                                  .state = reason.class,
+                                  .object = reason.object,
+                                  .stack = stack_of(w, s->signature)});
+}
+
 // A thread that has not ended.
 static void take_thread(Waiting *w, Consumer *c, const WaitThread *t, uint64_t end_ns)
 {
@@ -394,6 +411,8 @@ static void take_thread(Waiting *w, Consumer *c, const WaitThread *t, uint64_t e
     uint64_t woken = t->woken_ns > t->since_ns ? MIN(t->woken_ns, end_ns) : 0;
     uint64_t runnable = woken ? end_ns - woken : 0;
     take_sum(w, c, &s, left - MIN(runnable, left), runnable);
+    if (left >= w->min_wait_ns && left > 0)
+        add_open_wait(w, c, &s, t->since_ns, woken, end_ns);
 }
 
 static void add_rows(Waiting *w)

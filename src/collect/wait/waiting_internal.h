@@ -54,8 +54,9 @@ struct Waiting {
     Table by_signature, by_reason, by_sum;
     MetricId metrics[WAIT_CLASS_COUNT];
     MetricId wall;
-    StackId preempted; // the stack of threads that wait for a processor
-    uint64_t freed;    // sums whose entries were given back
+    StackId preempted;    // the stack of threads that wait for a processor
+    uint64_t min_wait_ns; // shorter ones have no row of `states`
+    uint64_t freed;       // sums whose entries were given back
     WaitingCounts counts;
     ProcWaits *sampled; // NULL: the programs in the kernel watch
 };
