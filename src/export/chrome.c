@@ -80,7 +80,7 @@ static void add_work(JsonWriter *w, const ExportSet *s, const ExportInterval *in
 
 static void add_intervals(JsonWriter *w, ExportOut *out, const ExportSet *s)
 {
-    ExportIntervals all = export_intervals(s, true);
+    ExportIntervals all = export_intervals(s, true, false);
     for (size_t i = 0; i < all.starts[s->threads.len]; i++) {
         if (all.at[i].kind == EXPORT_WORK)
             add_work(w, s, &all.at[i]);

@@ -69,6 +69,7 @@ typedef enum ExportEvent {
     EXPORT_SPAN, // of `intervals`
     EXPORT_CALL, // of `calls`, whose function entered and returned on its thread
     EXPORT_WORK, // of `calls`: it may overlap others of its thread, and end on another one
+    EXPORT_WAIT, // of `states`
 } ExportEvent;
 
 // An interval of a used thread, cut to the selection's time.
@@ -82,15 +83,15 @@ typedef struct ExportInterval {
 
 // The intervals of each used thread that lie in the selection's time: those of threads[t] are
 // at[starts[t]] … at[starts[t + 1] - 1]. First come those of `intervals`, in the order of the
-// profile, then calls by their begin, the longer one first.
+// profile, then calls and single waits by their begin, the longer one first.
 typedef struct ExportIntervals {
     ExportInterval *at;
     size_t *starts;
     Arena texts;
 } ExportIntervals;
 
-// With `calls` these, too: for formats that have no table of them. Both arrays are on the heap.
-ExportIntervals export_intervals(const ExportSet *s, bool calls);
+// With `calls` and `waits` single ones of these, too. Both arrays are on the heap.
+ExportIntervals export_intervals(const ExportSet *s, bool calls, bool waits);
 // Frees the arrays.
 void export_intervals_deinit(ExportIntervals *i);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intervals of threads: what `intervals` has, and recorded calls.
+// Intervals of threads: what `intervals` has, recorded calls and single waits.
 
 #include <stdlib.h>
 
@@ -73,6 +73,21 @@ static void add_calls(const ExportSet *s, Arena *texts, IntervalVec *ret)
     strbuf_deinit(&values);
 }
 
+static void add_states(const ExportSet *s, IntervalVec *ret)
+{
+    const States *t = &s->p->states;
+    for (size_t i = 0; i < t->thread.len; i++) {
+        ExportInterval in;
+        if (!cut_interval(s, t->thread.at[i], t->start_ns.at[i], t->end_ns.at[i], &in))
+            continue;
+        in.kind = EXPORT_WAIT;
+        in.row = (uint32_t)i;
+        in.name = str_from_c(wait_class_name((WaitClass)t->state.at[i]));
+        in.detail = profile_text(s->p, t->object.at[i]);
+        vec_push(NULL, ret, in);
+    }
+}
+
 static void add_spans(const ExportSet *s, IntervalVec *ret)
 {
     const Intervals *t = &s->p->intervals;
@@ -108,13 +123,15 @@ static int by_thread_and_begin(const void *a, const void *b)
     return 0;
 }
 
-ExportIntervals export_intervals(const ExportSet *s, bool calls)
+ExportIntervals export_intervals(const ExportSet *s, bool calls, bool waits)
 {
     ExportIntervals ret = {0};
     IntervalVec all = {0};
     add_spans(s, &all);
     if (calls && !is_chosen_by_function(s))
         add_calls(s, &ret.texts, &all);
+    if (waits && !is_chosen_by_function(s))
+        add_states(s, &all);
     if (all.len)
         qsort(all.at, all.len, sizeof(*all.at), by_thread_and_begin);
     ret.at = all.at;

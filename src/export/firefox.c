@@ -254,7 +254,7 @@ static uint32_t marker_string(Firefox *f, const WaitSpan *span)
 static void find_markers(Firefox *f)
 {
     size_t threads = f->s->threads.len;
-    f->intervals = export_intervals(f->s, true);
+    f->intervals = export_intervals(f->s, true, false);
     f->marker_starts = heap_alloc((threads + 1) * sizeof(size_t));
     uint32_t *first_span = heap_alloc((threads + 1) * sizeof(uint32_t));
     for (size_t i = f->states.spans.len; i-- > 0;)

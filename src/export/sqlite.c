@@ -494,7 +494,7 @@ static void add_series(Writer *w)
 
 static void add_intervals(Writer *w)
 {
-    ExportIntervals all = export_intervals(&w->set, false);
+    ExportIntervals all = export_intervals(&w->set, false, false);
     begin_table(&w->db, "INSERT INTO intervals VALUES(?,?,?,?,?)");
     for (size_t i = 0; i < all.starts[w->set.threads.len]; i++) {
         const ExportInterval *in = &all.at[i];
@@ -553,7 +553,7 @@ static void add_waits(Writer *w)
                     capped(t->blocked_ns.at[i]), capped(t->runnable_ns.at[i]),
                     capped(t->longest_ns.at[i]));
     end_table(&w->db);
-    ExportIntervals all = export_intervals(&w->set, true);
+    ExportIntervals all = export_intervals(&w->set, false, true);
     begin_table(&w->db, "INSERT INTO single_waits VALUES(?,?,?,?,?,?,?)");
     for (size_t i = 0; i < all.starts[w->set.threads.len]; i++) {
         const ExportInterval *in = &all.at[i];

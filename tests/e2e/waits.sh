@@ -162,6 +162,48 @@ if go tool pprof -h >/dev/null 2>&1; then
 else
     skip 'pprof reads the class and the lock of waits' 'no go'
 fi
+# So has the page: waits as spans of threads, wakings as arrows.
+assay view --no-open w.assay --html w.html 2>err.txt
+check 'the page has the waits of each thread, and who ended them' python3 - <<'END'
+import base64, gzip, json, re, struct
+for packed in re.findall(r'<template class="assay">([^<]*)</template>', open("w.html", encoding="utf-8").read()):
+    data = gzip.decompress(base64.b64decode(packed))
+    size = struct.unpack("<I", data[:4])[0]
+    head, at, columns = json.loads(data[4:4 + size]), 4 + size, {}
+    for name, kind, count, length in head["columns"]:
+        raw, values, value, shift = data[at:at + length], [], 0, 0
+        at += length
+        for byte in raw if kind in "ud" else b"":
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                if kind == "d":
+                    value = (value >> 1 ^ -(value & 1)) + (values[-1] if values else 0)
+                values.append(value)
+                value = shift = 0
+        columns[name] = raw if kind == "t" else values
+    if head["about"]["kind"] == "overview":
+        break
+texts, at = [], 0
+for length in columns["str.len"]:
+    texts.append(columns["str.text"][at:at + length].decode())
+    at += length
+first = head["about"]["states"]
+rows = list(zip(*(columns["span." + c][first:] for c in ("thread", "start", "end", "name", "detail"))))
+assert {"lock", "sleep", "network", "child"} <= {texts[r[3]] for r in rows} and "running" not in {texts[r[3]] for r in rows}
+assert any(texts[r[3]] == "lock" and texts[r[4]] == "cache_lock" for r in rows)
+wakes = list(zip(columns["wake.from"], columns["wake.to"], columns["wake.time"]))
+assert wakes and all(a != b for a, b, _ in wakes)
+# An arrow ends where a wait of its thread does; a thread that begins had none.
+ends = {(r[0], r[2]) for r in rows}
+assert sum((to, time) in ends for _, to, time in wakes) >= len(wakes) / 2
+END
+browser=$(command -v chromium || command -v chromium-browser || true)
+if [ -n "$browser" ] && command -v chromedriver >/dev/null; then
+    check 'a browser draws them' "$TOP/tests/tools/screenshots.py" "$(command -v chromedriver)" "$browser" . "time:light:900x600:w.html#tab=timeline"
+else
+    skip 'a browser draws them' 'no chromium with chromedriver'
+fi
 # A thread that waits until the recording ends is no running thread.
 sleep 3 &
 pid=$!

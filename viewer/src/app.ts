@@ -371,7 +371,7 @@ export class App {
     this.chips.hidden = items.length === 0;
   }
 
-  private hasTime = () => this.rec.end > this.rec.start && this.rec.threads.some(t => t.samples?.count);
+  private hasTime = () => this.rec.end > this.rec.start && (this.rec.about.states >= 0 || this.rec.threads.some(t => t.samples?.count));
 
   private timeHost(): TimeHost {
     return {

@@ -85,6 +85,9 @@ export class Recording {
   sums: number[] = []; // [metric] of all nodes
   series: Series[] = [];
   spans: Spans;
+  /** [thread] its rows of `spans`, without the one of the thread itself. */
+  spansOf: number[][];
+  wakes: { from: Uint32Array; to: Uint32Array; time: Float64Array };
   /** [rank - 1] node; the nodes with the most samples come first. */
   rankNode: Uint32Array = new Uint32Array(0);
   private texts = new Map<string, SourceFile>();
@@ -130,7 +133,18 @@ export class Recording {
       this.compare(metric, sum, "calls");
     });
     this.spans = { thread: get("span.thread"), start: get("span.start"), end: get("span.end"), name: get("span.name"), detail: get("span.detail") };
+    this.wakes = { from: get("wake.from"), to: get("wake.to"), time: get("wake.time") };
+    this.spansOf = this.threads.map(() => []);
+    this.spans.thread.forEach((thread, i) => {
+      if (this.strings.get(this.spans.name[i]) !== "thread") this.spansOf[thread].push(i);
+      if (i >= this.about.states) this.widen(this.spans.start[i] / 1000, this.spans.end[i] / 1000);
+    });
     this.readSeries(get("series.metric"), get("series.part"), get("series.time"), get("series.value"));
+  }
+
+  private widen(start: number, end: number) {
+    this.start = Math.min(this.start, start);
+    this.end = Math.max(this.end, end);
   }
 
   /** Compares a sum that the page made with the one that assay made. */
@@ -177,8 +191,7 @@ export class Recording {
     if (!n) return;
     samples.count += n;
     samples.parts.push({ rank, time, start, end, values });
-    this.start = Math.min(this.start, start);
-    this.end = Math.max(this.end, end);
+    this.widen(start, end);
   }
 
   /** All parts of the samples of all threads. */

@@ -32,7 +32,7 @@ export function histogram(rec: Recording, thread: number, metric: number, from: 
 
 const LANE = 30, AXIS = 20;
 
-interface Lane { label: string; height: number; draw: (g: CanvasRenderingContext2D, y: number, width: number, x: (us: number) => number) => void; }
+interface Lane { label: string; height: number; thread?: number; draw: (g: CanvasRenderingContext2D, y: number, width: number, x: (us: number) => number) => void; }
 
 export class Timeline {
   element: HTMLElement;
@@ -136,18 +136,12 @@ export class Timeline {
         },
       });
     }
-    for (const { t, i } of withSamples) {
-      lanes.push(lane(`${shown(t.name || t.process, 40)} ${t.tid}`, "t" + i, [i], LANE));
-      const spans = this.spansOf(i);
-      if (spans.length) lanes.push(this.spanLane(spans));
-    }
+    rec.threads.forEach((t, i) => {
+      const label = `${shown(t.name || t.process, 40)} ${t.tid}`, spans = rec.spansOf[i], samples = t.samples?.count;
+      if (samples) lanes.push(lane(label, "t" + i, [i], LANE));
+      if (spans.length && (samples || spans.some(s => s >= rec.about.states))) lanes.push({ ...this.spanLane(spans), label: samples ? "" : label, thread: i });
+    });
     return lanes;
-  }
-
-  private spansOf(thread: number): number[] {
-    const { spans } = this.host.rec, out: number[] = [];
-    for (let i = 0; i < spans.thread.length; i++) if (spans.thread[i] === thread && this.host.rec.strings.get(spans.name[i]) !== "thread") out.push(i);
-    return out;
   }
 
   private spanLane(rows: number[]): Lane {
@@ -169,6 +163,25 @@ export class Timeline {
 
   private toX = (us: number, width: number) => this.margin + ((us - this.host.rec.start) / (this.host.rec.end - this.host.rec.start || 1)) * (width - this.margin);
 
+  /** Arrows from the thread that ended a wait to the one that waited; those that would touch the one before are left out. */
+  private arrows(g: CanvasRenderingContext2D, width: number, at: number[]) {
+    const { from, to, time } = this.host.rec.wakes, last = new Map<string, number>();
+    g.strokeStyle = css("--fg");
+    g.lineWidth = 1;
+    g.beginPath();
+    time.forEach((ns, i) => {
+      const a = at[from[i]], b = at[to[i]], x = this.toX(ns / 1000, width), key = from[i] + " " + to[i], head = b > a ? 4 : -4;
+      if (!a || !b || Math.abs(x - last.get(key)!) < 7) return;
+      last.set(key, x);
+      g.moveTo(x, a);
+      g.lineTo(x, b);
+      g.moveTo(x - 3, b - head);
+      g.lineTo(x, b);
+      g.lineTo(x + 3, b - head);
+    });
+    g.stroke();
+  }
+
   /** Draws what no selection changes, when it is not as it was. */
   private drawLayer(width: number, ratio: number): number {
     const { rec } = this.host, samples = rec.threads.reduce((sum, t) => sum + (t.samples?.count ?? 0), 0);
@@ -184,12 +197,15 @@ export class Timeline {
     g.textBaseline = "middle";
     this.axis(g, width, us => this.toX(us, width), height);
     let y = AXIS;
+    const at: number[] = [];
     for (const l of lanes) {
+      if (l.thread !== undefined) at[l.thread] = y + l.height / 2;
       g.fillStyle = css("--fg");
       if (l.label) g.fillText(fitted(l.label, this.margin - 8), 4, y + l.height / 2);
       l.draw(g, y, width - this.margin, us => this.toX(us, width));
       y += l.height + 4;
     }
+    this.arrows(g, width, at);
     return height;
   }
 

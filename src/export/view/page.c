@@ -64,6 +64,25 @@ static void add_threads(JsonWriter *json, const Profile *p)
     json_end(json);
 }
 
+// Says how much of the time line is not in the page.
+static void add_states_note(JsonWriter *json, const Profile *p)
+{
+    WaitSpans states;
+    size_t left = view_states_init(&states, p), arrows = states.arrows.len;
+    wait_spans_deinit(&states);
+    if (left == 0 && arrows <= VIEW_ARROWS_MAX)
+        return;
+    StrBuf text = {0};
+    strbuf_printf(
+        &text, "the timeline has the %d longest of %zu waits and the first %zu of %zu wakings",
+        VIEW_STATES_MAX, VIEW_STATES_MAX + left, MIN(arrows, (size_t)VIEW_ARROWS_MAX), arrows);
+    json_begin_array(json, NULL);
+    json_bool(json, NULL, false);
+    json_str(json, NULL, strbuf_str(&text));
+    json_end(json);
+    strbuf_deinit(&text);
+}
+
 static void add_notes(JsonWriter *json, const Profile *p)
 {
     json_begin_array(json, "notes");
@@ -73,6 +92,7 @@ static void add_notes(JsonWriter *json, const Profile *p)
         json_str(json, NULL, profile_text(p, p->notes.text.at[i]));
         json_end(json);
     }
+    add_states_note(json, p);
     json_end(json);
     json_begin_array(json, "facts");
     for (size_t i = 0; i < p->facts.key.len; i++) {
@@ -101,6 +121,8 @@ static void add_about(StrBuf *about, const ViewPage *page, const Report *r, cons
     json_bool(&json, "sampled", r->truth.sampled && !r->truth.aggregated);
     json_bool(&json, "no_source", o->no_source);
     json_bool(&json, "preview", is_preview);
+    if (p->states.thread.len)
+        json_u64(&json, "states", p->intervals.thread.len);
     add_metrics(&json, p);
     add_threads(&json, p);
     add_notes(&json, p);

@@ -255,6 +255,80 @@ bool view_add_source(ViewPage *page, const Profile *p, const ViewOptions *o, Vie
 
 // ---- Tracks --------------------------------------------------------------------------
 
+// A row of the columns of spans.
+typedef struct SpanRow {
+    uint32_t thread;
+    int64_t start_ns, end_ns;
+    Str name, detail;
+} SpanRow;
+typedef Vec(SpanRow) SpanRowVec;
+
+static void add_span_columns(ViewBlock *b, const SpanRowVec *rows, ViewStrings *strings)
+{
+    view_column_begin(b);
+    for (size_t i = 0; i < rows->len; i++)
+        view_add_u64(b, rows->at[i].thread);
+    view_column_end(b, "span.thread", VIEW_U32);
+    view_column_begin(b);
+    for (size_t i = 0; i < rows->len; i++)
+        view_add_delta(b, rows->at[i].start_ns);
+    view_column_end(b, "span.start", VIEW_DELTA);
+    view_column_begin(b);
+    for (size_t i = 0; i < rows->len; i++)
+        view_add_delta(b, rows->at[i].end_ns);
+    view_column_end(b, "span.end", VIEW_DELTA);
+    view_column_begin(b);
+    for (size_t i = 0; i < rows->len; i++)
+        view_add_u64(b, view_string(strings, rows->at[i].name));
+    view_column_end(b, "span.name", VIEW_U32);
+    view_column_begin(b);
+    for (size_t i = 0; i < rows->len; i++)
+        view_add_u64(b, view_string(strings, rows->at[i].detail));
+    view_column_end(b, "span.detail", VIEW_U32);
+}
+
+static void add_arrow_columns(ViewBlock *b, const WaitSpans *states)
+{
+    size_t count = MIN(states->arrows.len, (size_t)VIEW_ARROWS_MAX);
+    view_column_begin(b);
+    for (size_t i = 0; i < count; i++)
+        view_add_u64(b, states->arrows.at[i].from.v);
+    view_column_end(b, "wake.from", VIEW_U32);
+    view_column_begin(b);
+    for (size_t i = 0; i < count; i++)
+        view_add_u64(b, states->arrows.at[i].to.v);
+    view_column_end(b, "wake.to", VIEW_U32);
+    view_column_begin(b);
+    for (size_t i = 0; i < count; i++)
+        view_add_delta(b, states->arrows.at[i].time_ns);
+    view_column_end(b, "wake.time", VIEW_DELTA);
+}
+
+static void add_spans(ViewBlock *b, const Profile *p, ViewStrings *strings)
+{
+    const Intervals *v = &p->intervals;
+    SpanRowVec rows = {0};
+    WaitSpans states;
+    view_states_init(&states, p);
+    for (size_t i = 0; i < v->thread.len; i++)
+        vec_push(NULL, &rows,
+                 (SpanRow){v->thread.at[i].v, v->start_ns.at[i], v->end_ns.at[i],
+                           profile_text(p, v->name.at[i]), profile_text(p, v->detail.at[i])});
+    // Neighbours in the table of texts have different colours.
+    for (int c = WAIT_RUNNABLE; c < WAIT_CLASS_COUNT && states.spans.len; c++)
+        (void)view_string(strings, str_from_c(wait_class_name((WaitClass)c)));
+    for (size_t i = 0; i < states.spans.len; i++) {
+        const WaitSpan *s = &states.spans.at[i];
+        vec_push(NULL, &rows,
+                 (SpanRow){s->thread.v, s->start_ns, s->end_ns,
+                           str_from_c(wait_class_name(s->state)), profile_text(p, s->object)});
+    }
+    add_span_columns(b, &rows, strings);
+    add_arrow_columns(b, &states);
+    vec_free(&rows);
+    wait_spans_deinit(&states);
+}
+
 void view_add_tracks(ViewBlock *b, const Profile *p, ViewStrings *strings)
 {
     const Series *s = &p->series;
@@ -274,25 +348,5 @@ void view_add_tracks(ViewBlock *b, const Profile *p, ViewStrings *strings)
     for (size_t i = 0; i < s->metric.len; i++)
         view_add_double(b, s->value.at[i]);
     view_column_end(b, "series.value", VIEW_DOUBLE);
-    const Intervals *v = &p->intervals;
-    view_column_begin(b);
-    for (size_t i = 0; i < v->thread.len; i++)
-        view_add_u64(b, v->thread.at[i].v);
-    view_column_end(b, "span.thread", VIEW_U32);
-    view_column_begin(b);
-    for (size_t i = 0; i < v->thread.len; i++)
-        view_add_delta(b, v->start_ns.at[i]);
-    view_column_end(b, "span.start", VIEW_DELTA);
-    view_column_begin(b);
-    for (size_t i = 0; i < v->thread.len; i++)
-        view_add_delta(b, v->end_ns.at[i]);
-    view_column_end(b, "span.end", VIEW_DELTA);
-    view_column_begin(b);
-    for (size_t i = 0; i < v->thread.len; i++)
-        view_add_u64(b, view_string(strings, profile_text(p, v->name.at[i])));
-    view_column_end(b, "span.name", VIEW_U32);
-    view_column_begin(b);
-    for (size_t i = 0; i < v->thread.len; i++)
-        view_add_u64(b, view_string(strings, profile_text(p, v->detail.at[i])));
-    view_column_end(b, "span.detail", VIEW_U32);
+    add_spans(b, p, strings);
 }

@@ -4,6 +4,7 @@
 #ifndef EXPORT_VIEW_VIEW_INTERNAL_H
 #define EXPORT_VIEW_VIEW_INTERNAL_H
 
+#include "analyse/wait/wait_spans.h"
 #include "export/view/block.h"
 #include "export/view/view.h"
 
@@ -52,7 +53,12 @@ void view_add_tree(ViewBlock *b, const ViewTree *t, const Keys *keys, ViewString
 // Appends blocks with the samples of each thread in the order of time; samples without a time are
 // in the tree alone.
 MUST_CHECK bool view_add_samples(ViewPage *page, const ViewTree *t, const Profile *p, Error *err);
-// Adds series, intervals and marks.
+enum { VIEW_STATES_MAX = 20000, VIEW_ARROWS_MAX = 20000 };
+
+// The waits that a page shows: the longest ones, by thread and by time, and all wakings. Returns
+// how many waits were left out. Free with wait_spans_deinit.
+size_t view_states_init(WaitSpans *w, const Profile *p);
+// Adds series, intervals, marks, states of threads and wakings.
 void view_add_tracks(ViewBlock *b, const Profile *p, ViewStrings *strings);
 // Appends blocks with source text, kept lines, counts of lines and instructions.
 MUST_CHECK bool view_add_source(ViewPage *page, const Profile *p, const ViewOptions *o,
