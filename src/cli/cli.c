@@ -135,6 +135,14 @@ static void say_line(Str prefix, Str text)
     strbuf_deinit(&line);
 }
 
+void cli_print_aside(Str text)
+{
+    StrBuf shown = {0};
+    cli_add_text(&shown, text);
+    (void)!write_all(STDERR_FILENO, strbuf_str(&shown));
+    strbuf_deinit(&shown);
+}
+
 int cli_fail(const Error *err)
 {
     say_line(STR("assay: "), str_from_c(err->text));

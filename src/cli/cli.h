@@ -44,6 +44,9 @@ void cli_say_left_out(const Error *why);
 // "hint: text": how to solve the problem of the line before.
 void cli_say_hint(Str text);
 
+// Prints a table on stderr as it is: its names are escaped already.
+void cli_print_aside(Str text);
+
 // Prints "assay: …" on stderr.
 void cli_say(const char *fmt, ...) PRINTF_LIKE(1, 2);
 

@@ -49,7 +49,7 @@ check 'stacks stay whole under the trampolines of returns' \
 check 'the first screen has the functions' grep -q '^handle: 2001 calls' <(assay report c.assay)
 
 # Each of the three planted causes is there, and the time of slow calls is accounted for.
-assay record --wait -F 4000 --calls handle -q -o s.assay -- ./calls >/dev/null
+assay record --wait -F 4000 --calls handle --slow '>5.5ms' -o s.assay -- ./calls >/dev/null 2>said.txt
 assay report s.assay --slow '>5.5ms' >slow.txt
 assay report s.assay --slow '>5.5ms' --json >slow.json
 if grep -q 'no-waits' <(assay report s.assay --notes); then
@@ -58,6 +58,10 @@ else
     check 'slow calls compute' grep -q '% of slow calls.*computes in reparse' slow.txt
     check 'slow calls wait for the lock' grep -q 'slow calls.*lock cache_lock' slow.txt
     check 'slow calls sleep' grep -q 'slow calls.*sleep in handle' slow.txt
+    check 'record --slow says the same at the end' diff <(sed -n '/^handle:/,$p' said.txt) <(sed -n '/^handle:/,$p' slow.txt)
+    assay flame s.assay --slow '>5.5ms' -o slow.svg 2>/dev/null
+    check 'a flame graph of what slow calls do more' \
+        "$TOP/tests/tools/check_flame_change.py" slow.svg reparse=u,0.000 '[lock]=u,0.000' '[sleep]=u,0.000'
     check 'fast work is no cause' test -z "$(grep 'computes in parse' slow.txt)"
     check 'nearly all of their time is accounted for' python3 -c '
 import json

@@ -14,13 +14,6 @@
 #define LEAST_SHARE  0.01 // of the time of slow calls, that a cause must have
 #define CALLS_FOR_IT 3    // a cause in fewer slow calls is chance, unless there are fewer
 
-// A call that counts, in the order of thread and begin.
-typedef struct Span {
-    uint32_t thread;
-    int64_t begin, end;
-    bool is_slow;
-} Span;
-
 // What one cause took of one call.
 typedef struct Part {
     uint32_t cause, span;
@@ -33,7 +26,7 @@ typedef struct CauseKey {
 
 typedef struct Judging {
     const Profile *p;
-    Vec(Span) spans;
+    SlowSpans spans;
     Vec(Part) parts;
     Table by_part;
     Vec(CauseKey) keys;
@@ -73,7 +66,7 @@ bool slow_limit_parse(Str text, SlowLimit *ret, Error *err)
 
 static int by_thread_and_begin(const void *a, const void *b)
 {
-    const Span *x = a, *y = b;
+    const SlowSpan *x = a, *y = b;
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
     if (x->begin != y->begin)
@@ -82,33 +75,53 @@ static int by_thread_and_begin(const void *a, const void *b)
 }
 
 // Calls within calls go: a slow inner call makes its outer one slow.
-static void make_spans(Judging *j, const CallSummary *s, const uint8_t *is_slow)
+static SlowSpans make_spans(const Profile *p, const CallSummary *s, const uint8_t *is_slow)
 {
-    const Calls *c = &j->p->calls;
+    const Calls *c = &p->calls;
+    SlowSpans spans = {0};
     for (size_t i = 0; i < s->rows.len; i++) {
         uint32_t row = s->rows.at[i];
-        vec_push(NULL, &j->spans,
-                 (Span){c->thread.at[row].v, c->begin_ns.at[row], c->end_ns.at[row], is_slow[i]});
+        vec_push(
+            NULL, &spans,
+            (SlowSpan){c->thread.at[row].v, c->begin_ns.at[row], c->end_ns.at[row], is_slow[i]});
     }
-    if (j->spans.len)
-        qsort(j->spans.at, j->spans.len, sizeof(j->spans.at[0]), by_thread_and_begin);
+    if (spans.len)
+        qsort(spans.at, spans.len, sizeof(spans.at[0]), by_thread_and_begin);
     size_t kept = 0;
-    for (size_t i = 0; i < j->spans.len; i++) {
-        const Span *before = kept ? &j->spans.at[kept - 1] : NULL;
-        if (before && before->thread == j->spans.at[i].thread && j->spans.at[i].begin < before->end)
+    for (size_t i = 0; i < spans.len; i++) {
+        const SlowSpan *before = kept ? &spans.at[kept - 1] : NULL;
+        if (before && before->thread == spans.at[i].thread && spans.at[i].begin < before->end)
             continue;
-        j->spans.at[kept++] = j->spans.at[i];
+        spans.at[kept++] = spans.at[i];
     }
-    j->spans.len = kept;
+    spans.len = kept;
+    return spans;
 }
 
-// The first span of the thread that ends after a time; spans.len when there is none.
-static size_t span_after(const Judging *j, uint32_t thread, int64_t time)
+static uint8_t *label_rows(const Profile *p, const CallSummary *s, const SlowLimit *limit)
 {
-    size_t low = 0, high = j->spans.len;
+    uint8_t *is_slow = heap_alloc(s->rows.len + 1);
+    size_t slow = (size_t)ceil(limit->part * (double)s->rows.len);
+    for (size_t i = 0; i < s->rows.len; i++)
+        is_slow[i] = limit->part > 0 ? i >= s->rows.len - slow
+                                     : call_duration_ns(p, s->rows.at[i]) > (int64_t)limit->ns;
+    return is_slow;
+}
+
+SlowSpans slow_spans(const Profile *p, const CallSummary *s, const SlowLimit *limit)
+{
+    uint8_t *is_slow = label_rows(p, s, limit);
+    SlowSpans spans = make_spans(p, s, is_slow);
+    heap_free(is_slow);
+    return spans;
+}
+
+size_t slow_span_after(const SlowSpans *spans, uint32_t thread, int64_t time)
+{
+    size_t low = 0, high = spans->len;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const Span *s = &j->spans.at[middle];
+        const SlowSpan *s = &spans->at[middle];
         if (s->thread < thread || (s->thread == thread && s->end <= time))
             low = middle + 1;
         else
@@ -156,9 +169,8 @@ static uint32_t function_of(const Profile *p, WaitPlace place)
     return f.v ? f.v : place.frame.v | 1u << 31;
 }
 
-// What a unit of the metric is in ns: of events that are no clock, a sample is the part of a second
-// that the rate says.
-static double sample_ns(const Profile *p, MetricId metric, int64_t value)
+// Of events that are no clock, a sample is the part of a second that the rate says.
+double slow_sample_ns(const Profile *p, MetricId metric, int64_t value)
 {
     double rate;
     if (str_equal(profile_text(p, p->metrics.unit.at[metric.v]), STR("ns")))
@@ -174,8 +186,8 @@ static void add_samples(Judging *j)
     MetricId metric = {0};
     for (size_t i = 0; s->value_columns && i < s->stack.len; i++) {
         int64_t time = s->time_ns.at[i];
-        size_t span = span_after(j, s->thread.at[i].v, time);
-        double ns = sample_ns(j->p, metric, s->values[metric.v].at[i]);
+        size_t span = slow_span_after(&j->spans, s->thread.at[i].v, time);
+        double ns = slow_sample_ns(j->p, metric, s->values[metric.v].at[i]);
         if (time == TIME_NONE || ns <= 0 || span == j->spans.len ||
             j->spans.at[span].thread != s->thread.at[i].v || j->spans.at[span].begin > time)
             continue;
@@ -189,8 +201,8 @@ static void add_samples(Judging *j)
 static void add_interval(Judging *j, uint32_t thread, int64_t from, int64_t to, CauseKey key,
                          WaitPlace place)
 {
-    for (size_t i = span_after(j, thread, from); i < j->spans.len; i++) {
-        const Span *s = &j->spans.at[i];
+    for (size_t i = slow_span_after(&j->spans, thread, from); i < j->spans.len; i++) {
+        const SlowSpan *s = &j->spans.at[i];
         if (s->thread != thread || s->begin >= to)
             return;
         int64_t ns = MIN(s->end, to) - MAX(s->begin, from);
@@ -310,7 +322,7 @@ static bool count_spans(Judging *j)
     SlowCalls *r = j->ret;
     r->limit_ns = UINT64_MAX;
     for (size_t i = 0; i < j->spans.len; i++) {
-        const Span *s = &j->spans.at[i];
+        const SlowSpan *s = &j->spans.at[i];
         double ns = (double)(s->end - s->begin);
         if (s->is_slow) {
             r->slow++;
@@ -331,7 +343,7 @@ bool slow_calls_judge(const Profile *p, const CallSummary *s, const uint8_t *is_
 {
     *ret = (SlowCalls){.has_waits = profile_fact(p, STR(FACT_WAITS)).len > 0};
     Judging j = {.p = p, .ret = ret};
-    make_spans(&j, s, is_slow);
+    j.spans = make_spans(p, s, is_slow);
     bool ok = count_spans(&j);
     if (ok) {
         add_samples(&j);
@@ -351,11 +363,7 @@ bool slow_calls_judge(const Profile *p, const CallSummary *s, const uint8_t *is_
 bool slow_calls_compute(const Profile *p, const CallSummary *s, const SlowLimit *limit,
                         SlowCalls *ret)
 {
-    uint8_t *is_slow = heap_alloc(s->rows.len + 1);
-    size_t slow = (size_t)ceil(limit->part * (double)s->rows.len);
-    for (size_t i = 0; i < s->rows.len; i++)
-        is_slow[i] = limit->part > 0 ? i >= s->rows.len - slow
-                                     : call_duration_ns(p, s->rows.at[i]) > (int64_t)limit->ns;
+    uint8_t *is_slow = label_rows(p, s, limit);
     bool ok = slow_calls_judge(p, s, is_slow, ret);
     heap_free(is_slow);
     return ok;

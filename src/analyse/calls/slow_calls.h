@@ -46,6 +46,22 @@ typedef struct SlowCalls {
     Vec(SlowCause) causes; // certain ones first, each by difference; heap
 } SlowCalls;
 
+// A call that is in no other call of its function.
+typedef struct SlowSpan {
+    uint32_t thread;
+    int64_t begin, end; // ns
+    bool is_slow;
+} SlowSpan;
+typedef Vec(SlowSpan) SlowSpans;
+
+// The calls of a summary by thread, then by begin; heap.
+SlowSpans slow_spans(const Profile *p, const CallSummary *s, const SlowLimit *limit);
+// The first span of the thread that ends after a time; spans->len when there is none, but it may be
+// one of another thread.
+size_t slow_span_after(const SlowSpans *spans, uint32_t thread, int64_t time);
+// The time in ns that a sample with this value of the metric stands for.
+double slow_sample_ns(const Profile *p, MetricId metric, int64_t value);
+
 // Compares the calls of a summary. Calls within other calls of the function are parts of these.
 // False when no call, or every call, is slow.
 bool slow_calls_compute(const Profile *p, const CallSummary *s, const SlowLimit *limit,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay flame: a recording as an interactive flame graph.
 
+#include "analyse/calls/slow_picture.h"
+#include "analyse/diff/tree_change.h"
 #include "analyse/truth.h"
 #include "analyse/wait/wait_columns.h"
 #include "cli/cli.h"
@@ -44,7 +46,7 @@ typedef struct FlameCommandOptions {
     ShareWords share;
     RecordingFiles files;
     LiveOptions live;
-    Str output, title;
+    Str output, title, slow;
     const FlameColourWord *colour;
     const FlameByWord *by;
     const FlameGroupWord *group;
@@ -63,6 +65,9 @@ static const Option flame_options[] = {
     OPT_FLAG(
         0, "wait", FlameCommandOptions, wait,
         "of a recording with --wait: processor time and waits, coloured by what is waited for"),
+    OPT_TEXT(0, "slow", FlameCommandOptions, slow, "1%|'>5ms'",
+             "of a recording with --calls: the slowest calls, coloured by what they do more than "
+             "the others"),
     OPT_TEXT(0, "title", FlameCommandOptions, title, "TEXT",
              "the title (default: the recorded command)"),
     OPT_ROW(0, "colour", FlameCommandOptions, colour, FlameColourWord, "WHAT", &colour_words,
@@ -155,6 +160,52 @@ static void draw(StrBuf *svg, const FlameCommandOptions *o, const Weights *w, Fl
     keys_deinit(&keys);
 }
 
+// The picture of slow calls: widths are their time, colours how it differs from that of as many
+// fast ones.
+static void draw_slow(StrBuf *svg, const FlameCommandOptions *o, const Weights *slow,
+                      const Weights *fast, const SlowPicture *picture, FlameResult *result)
+{
+    const Profile *p = slow->profile;
+    const Weights *sides[2] = {slow, fast};
+    Arena arena = {0};
+    Keys keys;
+    CallTree trees[2];
+    keys_init(&keys, p, o->by->by);
+    for (int i = 0; i < 2; i++) {
+        call_tree_init(&trees[i], sides[i], &keys);
+        call_tree_sort(&trees[i]);
+    }
+    StrBuf title = {0}, subtitle = {0};
+    Str name = profile_text(p, p->functions.name.at[picture->function.v]);
+    strbuf_printf(&title, "slow calls of %" STR_FMT " beside fast ones",
+                  STR_ARG(name.len ? name : STR("[unknown]")));
+    strbuf_printf(&subtitle, "%zu slow calls: ", picture->slow_calls);
+    add_value(&subtitle, slow->value, STR("ns"));
+    strbuf_printf(&subtitle, "; as many of the %zu fast ones: ", picture->fast_calls);
+    add_value(&subtitle, fast->value, STR("ns"));
+    strbuf_add(&subtitle, STR("; widths are the time of slow calls"));
+    FlameOptions options = {
+        .title = o->title.len ? o->title : strbuf_str(&title),
+        .subtitle = strbuf_str(&subtitle),
+        .colour = FLAME_BY_CHANGE,
+        .icicle = o->icicle,
+        .width_px = (double)o->width,
+        .min_px = o->min_width,
+        .frames_max = (size_t)o->max_frames,
+        .unit = STR("ns"),
+        .before = tree_totals_of_other(&arena, &trees[0], &trees[1]),
+        .sample = picture->sample_ns,
+        .sample_before = picture->fast_sample_ns,
+    };
+    flame_add_svg(svg, &trees[0], &options, result);
+    strbuf_deinit(&title);
+    strbuf_deinit(&subtitle);
+    call_tree_deinit(&trees[0]);
+    call_tree_deinit(&trees[1]);
+    keys_deinit(&keys);
+    arena_deinit(&arena);
+}
+
 // The name of the picture when none is given. An older picture of that name is kept as perf keeps
 // its recordings: as flame.svg.old.
 static const char default_output[] = "flame.svg";
@@ -193,9 +244,48 @@ static bool choose_waits(const FlameCommandOptions *o, Profile *p, Selection *se
     return error_hint(err, "record them: assay record --wait -- CMD");
 }
 
+static int make_slow_flame(const FlameCommandOptions *o, const Opened *opened)
+{
+    Profile *p = opened->profile;
+    SlowLimit limit;
+    SlowPicture picture;
+    Selection selection, other;
+    Weights slow, fast;
+    Error err;
+    if (!slow_limit_parse(o->slow, &limit, &err) ||
+        !selection_from_options(&o->selection, p, opened->scratch, &selection, &err))
+        return cli_fail(&err);
+    if (!slow_picture_prepare(p, &limit, STR(""), &picture)) {
+        (void)error_set(&err, ERROR_NOT_FOUND, "this recording has no slow calls beside fast ones");
+        error_hint(&err, "record calls: assay record --wait --calls FUNCTION -- CMD");
+        return cli_fail(&err);
+    }
+    selection.metric = picture.slow;
+    if (!share_selected(&o->share, p, &selection, &err))
+        return cli_fail(&err);
+    other = selection;
+    other.metric = picture.fast;
+    if (!weights_init(&slow, p, &selection, GROUP_NONE, &err))
+        return cli_fail(&err);
+    if (!weights_init(&fast, p, &other, GROUP_NONE, &err)) {
+        weights_deinit(&slow);
+        return cli_fail(&err);
+    }
+    StrBuf svg = {0};
+    FlameResult result;
+    draw_slow(&svg, o, &slow, &fast, &picture, &result);
+    int status = write_picture(o, strbuf_str(&svg), &result);
+    strbuf_deinit(&svg);
+    weights_deinit(&slow);
+    weights_deinit(&fast);
+    return status;
+}
+
 static int make_flame(void *values, const Opened *opened)
 {
     const FlameCommandOptions *o = values;
+    if (o->slow.len)
+        return make_slow_flame(o, opened);
     Profile *p = opened->profile;
     Selection selection;
     Weights w;
@@ -228,6 +318,16 @@ static bool check_options(const Command *cmd, void *values, const StrVec *furthe
 {
     (void)further;
     const FlameCommandOptions *o = values;
+    SlowLimit limit;
+    Error err;
+    if (o->slow.len && !slow_limit_parse(o->slow, &limit, &err)) {
+        (void)cli_fail(&err);
+        return false;
+    }
+    if (o->slow.len && (o->wait || o->inverted || o->group != &groups[0])) {
+        usage_error(cmd, "--slow excludes --wait, --inverted and --group");
+        return false;
+    }
     if (o->width >= 100 && o->width <= 100000 && o->min_width >= 0 && o->min_width <= 1000)
         return true;
     usage_error(cmd, "--width is 100 to 100000, --min-width 0 to 1000");
@@ -293,6 +393,7 @@ const Command flame_command = {
         "  assay flame -o prog.svg -- ./prog --port 8080     record it and draw it\n"
         "  assay flame --cargo --bench parse                 build a benchmark and draw it\n"
         "  assay flame prog.assay -o prog.svg\n"
-        "  assay flame prog.assay --inverted --focus malloc -o malloc.svg\n",
+        "  assay flame prog.assay --inverted --focus malloc -o malloc.svg\n"
+        "  assay flame calls.assay --slow 1% -o slow.svg      slow calls beside fast ones\n",
     .run = run_flame,
 };

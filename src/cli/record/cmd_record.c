@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/build_options.h"
+#include "cli/calls/slow_screen.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/event_filters.h"
@@ -16,6 +17,7 @@
 #include "cli/record/record_parts.h"
 #include "cli/record/record_repeat.h"
 #include "cli/record/recorded_symbols.h"
+#include "cli/recording.h"
 #include "cli/symbols.h"
 #include "collect/sampling/sampling.h"
 #include "model/facts.h"
@@ -55,6 +57,7 @@ typedef struct RecordOptions {
     int64_t min_wait_ns;
     StrVec calls;
     Str key;
+    Str slow;
     bool flight;
     uint64_t memory_bytes;
     Str when;
@@ -148,6 +151,8 @@ static const Option record_options[] = {
              "$retval'; may be repeated"),
     OPT_TEXT(0, "key", RecordOptions, key, "ARG",
              "with --calls 'BEGIN..END': join entries of both functions by this argument, $arg1"),
+    OPT_TEXT(0, "slow", RecordOptions, slow, "1%|'>5ms'",
+             "with --calls: at the end, print what the slowest calls do that the others do not"),
     OPT_FLAG(0, "flight", RecordOptions, flight,
              "keep the newest part in memory and write it on SIGUSR2 (assay dump), on --when, and "
              "when the command fails"),
@@ -211,6 +216,7 @@ typedef struct RecordSetup {
     U32Vec pids, tids, cpus;
     Str output;
     Confinement confinement; // with sampling.confine
+    bool is_written;         // the recording is complete
 } RecordSetup;
 
 static bool parse_stacks(Str text, SamplingOptions *s, Error *err)
@@ -303,6 +309,11 @@ static bool check_combination(const RecordSetup *r, const RecordOptions *o, bool
         return error_set(err, ERROR_USAGE, "--flight takes no --heap or --repeat");
     if (o->key.len && !o->calls.len)
         return error_set(err, ERROR_USAGE, "--key needs --calls 'BEGIN..END'");
+    SlowLimit limit;
+    if (o->slow.len && !o->calls.len)
+        return error_set(err, ERROR_USAGE, "--slow needs --calls FUNCTION");
+    if (o->slow.len && !slow_limit_parse(o->slow, &limit, err))
+        return false;
     if (o->heap && o->calls.len)
         return error_set(err, ERROR_USAGE, "--heap takes no --calls");
     return true;
@@ -446,6 +457,7 @@ static int finish_recording(RecordSetup *r, const RecordOptions *o, StoreWriter 
         say_result(profile, result, r->output, file.size_bytes);
     if (o->self_stats)
         say_self_stats(result, os_process_cpu_ns() - before);
+    r->is_written = true;
     return STATUS_OK;
 }
 
@@ -482,10 +494,32 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     return status;
 }
 
+// Prints what slow calls do. The recording is read back, because its samples are in the file only.
+static void say_slow(const RecordOptions *o, Str path)
+{
+    enum { CAUSES = 10 };
+    RecordingFiles files = {.debug_dirs = o->debug_dirs};
+    SlowLimit limit;
+    Profile p;
+    Error err;
+    if (!slow_limit_parse(o->slow, &limit, &err) ||
+        !load_recording(path, &files, false, &p, NULL, &err)) {
+        (void)cli_fail(&err);
+        return;
+    }
+    StrBuf table = {0};
+    slow_add_table(&table, &p, &limit, CAUSES);
+    cli_print_aside(strbuf_str(&table));
+    strbuf_deinit(&table);
+    profile_deinit(&p);
+}
+
 static int record_and_free(RecordSetup *r, const RecordOptions *o, StoreWriter *writer)
 {
     int status = record_into(r, o, writer);
     confinement_end(&r->confinement);
+    if (r->is_written && o->slow.len && !o->quiet)
+        say_slow(o, r->output);
     setup_deinit(r);
     return status;
 }
