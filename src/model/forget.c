@@ -40,17 +40,6 @@ uint64_t profile_timed_bytes(const Profile *p)
     return bytes + p->call_values.call.len * row_bytes(profile_schema_find(TABLE_CALL_VALUES));
 }
 
-int64_t profile_oldest_ns(const Profile *p)
-{
-    int64_t oldest = p->samples.time_ns.len ? p->samples.time_ns.at[0] : INT64_MAX;
-    for (size_t i = 0; i < ARRAY_LEN(timed); i++) {
-        const I64Vec *ends = ends_of(p, &timed[i]);
-        if (ends->len)
-            oldest = MIN(oldest, ends->at[0]);
-    }
-    return oldest;
-}
-
 static size_t count_before(const I64Vec *times, int64_t before_ns)
 {
     size_t n = 0;
@@ -99,29 +88,5 @@ void profile_forget(Profile *p, int64_t before_ns)
         remove_rows(p, timed[i].table, count);
         if (timed[i].table == TABLE_CALLS && count)
             forget_values(p, (uint32_t)count);
-    }
-}
-
-static int64_t newest_ns(const Profile *p)
-{
-    int64_t newest = p->samples.time_ns.len ? vec_last(&p->samples.time_ns) : INT64_MIN;
-    for (size_t i = 0; i < ARRAY_LEN(timed); i++) {
-        const I64Vec *ends = ends_of(p, &timed[i]);
-        if (ends->len)
-            newest = MAX(newest, vec_last(ends));
-    }
-    return newest;
-}
-
-void profile_keep_newest(Profile *p, uint64_t bytes)
-{
-    enum { BLOCKS = 16, ROOM = 2 }; // tables grow to twice their size
-    const int64_t longest_ns = 10000000000;
-    while (profile_timed_bytes(p) > bytes / ROOM) {
-        int64_t oldest = profile_oldest_ns(p);
-        if (oldest == INT64_MAX)
-            return;
-        int64_t block = MIN((newest_ns(p) - oldest) / BLOCKS, longest_ns);
-        profile_forget(p, oldest + MAX(block, (int64_t)0) + 1);
     }
 }

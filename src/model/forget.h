@@ -9,14 +9,8 @@
 // The memory that rows with times take: samples, single waits, calls, intervals, points. Names and
 // stacks do not count.
 uint64_t profile_timed_bytes(const Profile *p);
-// The time of the oldest of these rows; INT64_MAX when there is none.
-int64_t profile_oldest_ns(const Profile *p);
 // Removes those that ended before a time. Rows of a table stand in the order of their ends, or
 // nearly: the first one that ended later ends the search.
 void profile_forget(Profile *p, int64_t before_ns);
-
-// Forgets blocks of the oldest rows, of at most 10 s, until the rest takes at most `bytes` with the
-// room that its tables have for growth.
-void profile_keep_newest(Profile *p, uint64_t bytes);
 
 #endif // MODEL_FORGET_H

@@ -16,6 +16,7 @@ typedef struct Merging {
     int64_t shift;           // of the times of `from`
     U32Vec rows[TABLES_MAX]; // [table][row of `from`] its row of `into`; heap
     Table frames;            // of `into`, by content
+    bool joins;              // `from` goes on where `into` ends: of the same processes
 } Merging;
 
 static uint32_t mapped(const Merging *m, TableId table, uint32_t row)
@@ -260,6 +261,72 @@ static void append_table(Merging *m, const TableSchema *t)
         append_column(m, t, &t->columns[c], before);
 }
 
+// ---- Processes and threads that go on ------------------------------------------------------
+
+// Whether a row of `from`, with the same number, is the one of `into`.
+static bool goes_on(const Merging *m, const I64Vec *start, const I64Vec *end, uint32_t own,
+                    int64_t other_start)
+{
+    if (other_start == TIME_NONE)
+        return end->at[own] == TIME_NONE;
+    return start->at[own] == other_start + m->shift;
+}
+
+static void join_processes(Merging *m)
+{
+    Processes *own = &m->into->processes;
+    const Processes *other = &m->from->processes;
+    Table by_pid = {0};
+    for (uint32_t i = 0; i < own->pid.len; i++)
+        table_insert(&by_pid, hash_u64(own->pid.at[i]), i);
+    for (uint32_t i = 0; i < other->pid.len; i++) {
+        uint32_t row = 0, known = UINT32_MAX;
+        for (TableProbe t = table_probe(&by_pid, hash_u64(other->pid.at[i]));
+             table_next(&by_pid, &t, &row);)
+            if (own->pid.at[row] == other->pid.at[i] &&
+                goes_on(m, &own->start_ns, &own->end_ns, row, other->start_ns.at[i]))
+                known = row;
+        int64_t start = other->start_ns.at[i], end = other->end_ns.at[i];
+        if (known == UINT32_MAX)
+            known = profile_add_process(m->into, other->pid.at[i], other->parent_pid.at[i],
+                                        (StrId){0}, start == TIME_NONE ? start : start + m->shift)
+                        .v;
+        own->name.at[known] = string_of(m, other->name.at[i]);
+        own->end_ns.at[known] = end == TIME_NONE ? end : end + m->shift;
+        if (other->command.at[i].v)
+            own->command.at[known] = string_of(m, other->command.at[i]);
+        vec_push(NULL, &m->rows[TABLE_PROCESSES], known);
+    }
+    table_deinit(&by_pid);
+}
+
+static void join_threads(Merging *m)
+{
+    Threads *own = &m->into->threads;
+    const Threads *other = &m->from->threads;
+    Table by_tid = {0};
+    for (uint32_t i = 0; i < own->tid.len; i++)
+        table_insert(&by_tid, hash_u64(own->tid.at[i]), i);
+    for (uint32_t i = 0; i < other->tid.len; i++) {
+        uint32_t row = 0, known = UINT32_MAX;
+        ProcessId process = {mapped(m, TABLE_PROCESSES, other->process.at[i].v)};
+        for (TableProbe t = table_probe(&by_tid, hash_u64(other->tid.at[i]));
+             table_next(&by_tid, &t, &row);)
+            if (own->tid.at[row] == other->tid.at[i] && own->process.at[row].v == process.v &&
+                goes_on(m, &own->start_ns, &own->end_ns, row, other->start_ns.at[i]))
+                known = row;
+        int64_t start = other->start_ns.at[i], end = other->end_ns.at[i];
+        if (known == UINT32_MAX)
+            known = profile_add_thread(m->into, process, other->tid.at[i], (StrId){0},
+                                       start == TIME_NONE ? start : start + m->shift)
+                        .v;
+        own->name.at[known] = string_of(m, other->name.at[i]);
+        own->end_ns.at[known] = end == TIME_NONE ? end : end + m->shift;
+        vec_push(NULL, &m->rows[TABLE_THREADS], known);
+    }
+    table_deinit(&by_tid);
+}
+
 static void append_samples(Merging *m)
 {
     const Samples *s = &m->from->samples;
@@ -322,6 +389,17 @@ static void append_tables(Merging *m)
             break;
         case TABLE_NOTES:
             append_notes(m);
+            break;
+        case TABLE_PROCESSES:
+        case TABLE_THREADS:
+            if (m->joins) {
+                if (t->id == TABLE_PROCESSES)
+                    join_processes(m);
+                else
+                    join_threads(m);
+                break;
+            }
+            append_table(m, t);
             break;
         default:
             append_table(m, t);
@@ -390,6 +468,8 @@ static void join_facts(Merging *m)
         else if (profile_fact_u64(m->into, key, &own) && str_parse_u64(value, 10, &other) &&
                  str_equal(key, STR(FACT_MAX_RSS_BYTES)))
             set_number(m->into, FACT_MAX_RSS_BYTES, MAX(own, other));
+        else if (m->joins)
+            profile_set_fact(m->into, key, value);
         else
             join_fact(m->into, key, value);
     }
@@ -465,9 +545,11 @@ static bool can_merge(const Profile *p, Error *err)
     return true;
 }
 
-bool profile_merge(Profile *into, const Profile *from, Error *err)
+static bool merge(Merging *merging, Error *err)
 {
-    Merging m = {.into = into, .from = from};
+    Merging m = *merging;
+    Profile *into = m.into;
+    const Profile *from = m.from;
     if (!can_merge(into, err) || !can_merge(from, err))
         return false;
     Str own_host = arena_str(&into->arena, profile_fact(into, STR(FACT_HOSTNAME)));
@@ -485,4 +567,14 @@ bool profile_merge(Profile *into, const Profile *from, Error *err)
         vec_free(&m.rows[i]);
     table_deinit(&m.frames);
     return true;
+}
+
+bool profile_merge(Profile *into, const Profile *from, Error *err)
+{
+    return merge(&(Merging){.into = into, .from = from}, err);
+}
+
+bool profile_join(Profile *into, const Profile *from, Error *err)
+{
+    return merge(&(Merging){.into = into, .from = from, .joins = true}, err);
 }

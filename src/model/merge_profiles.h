@@ -17,4 +17,9 @@
 // loaded are not found again.
 MUST_CHECK bool profile_merge(Profile *into, const Profile *from, Error *err);
 
+// The same for parts of one recording, in the order of their times: a process or thread of `from`
+// that ran already at its beginning is that of `into` which has not ended, and rows of the same
+// start are one.
+MUST_CHECK bool profile_join(Profile *into, const Profile *from, Error *err);
+
 #endif // MODEL_MERGE_PROFILES_H

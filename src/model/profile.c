@@ -34,6 +34,13 @@ void profile_deinit(Profile *p)
     *p = (Profile){0};
 }
 
+void profile_move(Profile *to, Profile *from)
+{
+    *to = *from;
+    to->strings.arena = &to->arena; // the only pointer of a profile into itself
+    *from = (Profile){0};
+}
+
 const char *stack_cut_name(StackCut cut)
 {
     static const char *const names[STACK_CUT_COUNT] = {

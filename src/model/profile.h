@@ -550,6 +550,8 @@ typedef struct Profile {
 void profile_init(Profile *p);
 // Frees everything that the profile holds; texts and rows taken from it are gone then.
 void profile_deinit(Profile *p);
+// Moves a profile to other memory, which is not initialised; `from` is zeroed.
+void profile_move(Profile *to, Profile *from);
 
 // The row of a string, which is copied when it is new.
 static inline StrId profile_str(Profile *p, Str s)

@@ -65,3 +65,15 @@ void memory_limit_end(MemoryLimit *limit)
     if (setrlimit(RLIMIT_DATA, &now) != 0)
         return;
 }
+
+uint64_t memory_private_bytes(void)
+{
+    unsigned long long resident = 0, shared = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (!f)
+        return 0;
+    int got = fscanf(f, "%*u %llu %llu", &resident, &shared);
+    fclose(f);
+    return got == 2 && resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
+                                         : 0;
+}

@@ -23,4 +23,7 @@ MemoryLimit memory_limit_begin(uint64_t more_bytes, const char *message);
 // Takes the limit away again; the second time it does nothing.
 void memory_limit_end(MemoryLimit *limit);
 
+// The private memory of this process that is in use (resident and anonymous); 0: not known.
+uint64_t memory_private_bytes(void);
+
 #endif // OS_MEMORY_LIMIT_H

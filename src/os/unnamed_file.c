@@ -33,6 +33,14 @@ typedef union Control {
     char bytes[CMSG_SPACE(sizeof(int))];
 } Control;
 
+int os_open_memory(Error *err)
+{
+    int fd = memfd_create("assay", MFD_CLOEXEC);
+    if (fd < 0)
+        error_os(err, "cannot make a file in memory");
+    return fd;
+}
+
 bool os_send_turn(int socket, int fd)
 {
     char byte = 1;

@@ -15,6 +15,9 @@
 // The descriptor (close on exec), or -1.
 int os_open_unnamed(Str folder, Error *err);
 
+// The same, always in memory.
+int os_open_memory(Error *err);
+
 // Sends one byte through a stream socket of AF_UNIX, and with it `fd`, of which the receiver gets
 // a descriptor of its own. `fd` -1: the byte alone. False: errno says why.
 MUST_CHECK bool os_send_turn(int socket, int fd);

@@ -60,6 +60,10 @@ Str store_writer_part_path(const StoreWriter *w);
 // Writes a whole profile to a file; on false no file is left.
 MUST_CHECK bool store_write(Str path, const StoreOptions *options, const Profile *p, Error *err);
 
+// The same into an open file that is empty, such as one in memory. On false its content is not of
+// use. The file stays open.
+MUST_CHECK bool store_write_to(int fd, const StoreOptions *options, const Profile *p, Error *err);
+
 // ---- Reading ---------------------------------------------------------------
 
 // Whether the bytes start with the magic number of a recording.

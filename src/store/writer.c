@@ -114,7 +114,7 @@ static void writer_free(StoreWriter *w)
     heap_free(w);
 }
 
-bool store_writer_open(Str path, const StoreOptions *options, StoreWriter **ret, Error *err)
+static StoreWriter *writer_new(Str path, const StoreOptions *options)
 {
     assert(profile_schema_count <= SCHEMA_MAX);
     StoreWriter *w = heap_alloc(sizeof(*w));
@@ -127,6 +127,12 @@ bool store_writer_open(Str path, const StoreOptions *options, StoreWriter **ret,
     w->strings_written = 1;
     for (size_t i = 0; i < profile_schema_count; i++)
         w->rows_written[i] = profile_schema[i].has_none_row;
+    return w;
+}
+
+bool store_writer_open(Str path, const StoreOptions *options, StoreWriter **ret, Error *err)
+{
+    StoreWriter *w = writer_new(path, options);
     if (!w->zstd)
         error_set(err, ERROR_LIMIT, "cannot start zstd: out of memory");
     else if (path_is_free(w, err) && create_part(w, err) && write_header(w, err)) {
@@ -489,6 +495,18 @@ bool store_write(Str path, const StoreOptions *options, const Profile *p, Error 
         unlink(w->part_path);
         error_put_hint(err, "%s", ""); // the hint was about the .part file
     }
+    writer_free(w);
+    return ok;
+}
+
+bool store_write_to(int fd, const StoreOptions *options, const Profile *p, Error *err)
+{
+    StoreWriter *w = writer_new(STR("memory"), options);
+    w->part_path = arena_c_str(&w->arena, w->path);
+    w->fd = fd;
+    bool ok = w->zstd != NULL || error_set(err, ERROR_LIMIT, "cannot start zstd: out of memory");
+    ok = ok && write_header(w, err) && flush_tables(w, p, true, err) && write_index(w, err);
+    w->fd = -1;
     writer_free(w);
     return ok;
 }

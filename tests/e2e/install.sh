@@ -9,6 +9,15 @@
 check 'man pages list exactly the options of the tables' "$TOP/tools/man-pages" --check "$ASSAY"
 check 'man pages and completions are installed' "$TOP/tools/install-files" "$ASSAY" "$PWD/dest"
 
+unit=dest/lib/systemd/system/assay-flight.service
+mkdir -p dest/bin && ln -s "$ASSAY" dest/bin/assay
+check 'the unit of systemd names the installed program' grep -qx "ExecStart=$PWD/dest/bin/assay record --flight .*" $unit
+if command -v systemd-analyze >/dev/null; then
+    check 'systemd finds no fault in the unit' test -z "$(systemd-analyze verify --man=no "$PWD/$unit" 2>&1)"
+else
+    skip 'systemd finds no fault in the unit' 'no systemd-analyze here'
+fi
+
 mkdir -p gone/include gone/share/man/man1 && touch gone/share/man/man1/other.1
 uninstalls() {
     "$TOP/tools/install-files" "$ASSAY" "$PWD/gone" && [ "$(find gone ! -type d | wc -l)" -gt 20 ] && "$TOP/tools/uninstall-files" "$ASSAY" "$PWD/gone" &&

@@ -157,9 +157,10 @@ static const Option record_options[] = {
              "keep the newest part in memory and write it on SIGUSR2 (assay dump), on --when, and "
              "when the command fails"),
     OPT_SIZE(0, "memory", RecordOptions, memory_bytes, "SIZE",
-             "with --flight: how much samples, waits and calls may take (default 16M)"),
+             "with --flight: how much the recording may take (default 16M)"),
     OPT_TEXT(0, "when", RecordOptions, when, "CONDITION",
-             "with --flight: also write when 'p99(FUNCTION) > 20ms' of --calls, or 'cpu > 90%'"),
+             "with --flight: also write when 'p99(FUNCTION) > 20ms' of --calls, 'cpu > 90%', or "
+             "'lock > 50%' of --wait"),
     OPT_LIST(0, "debug-dir", RecordOptions, debug_dirs, "DIR",
              "also search DIR for separate debug files"),
     OPT_LIST(0, "source-path", RecordOptions, source_paths, "OLD=NEW",
@@ -373,7 +374,7 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
                              .sources = &r->sources,
                              .calls = &r->calls,
                              .has_when = o->when.len > 0};
-        if (o->when.len && !flight_when_parse(o->when, &r->flight.when, err))
+        if (o->when.len && !when_parse(o->when, &r->flight.when, err))
             return false;
         s->watch = flight_watch;
         s->watch_ctx = &r->flight;
@@ -471,7 +472,9 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     r->sampling.confine = !o->flight && confinement_start(r->arena, writer, &r->confinement);
     // With the heap, rows get their values at the end: nothing is written before.
     StoreWriter *early = o->heap || o->flight ? NULL : writer;
-    if (!sampling_run(&r->sampling, &profile, early, &sampling, &result, &err)) {
+    bool ok = o->flight ? flight_run(&r->flight, &r->sampling, &profile, &sampling, &result, &err)
+                        : sampling_run(&r->sampling, &profile, early, &sampling, &result, &err);
+    if (!ok) {
         if (result.killed_by)
             record_end_hung(writer, &err, result.killed_by);
         store_writer_abandon(writer);
@@ -531,7 +534,7 @@ static int record_once(Arena *arena, const RecordOptions *o, char **words, bool 
     Error err = {0};
     int status = STATUS_FAILED;
     StoreWriter *writer = NULL;
-    StoreOptions store = {.force = o->force, .keeps_old = o->output.len == 0};
+    StoreOptions store = {.force = o->force, .keeps_old = o->output.len == 0 || o->flight};
     if (!parse_setup(&r, o, command, &err))
         status = cli_fail(&err);
     else if (!store_writer_open(r.output, &store, &writer, &err))

@@ -12,7 +12,8 @@ static bool recorded_module(void *ctx, ModuleId module, Bytes *ret)
 {
     const RecordedFiles *f = ctx;
     const Modules *m = &f->profile->modules;
-    return sampling_module_bytes(f->sampling, profile_text(f->profile, m->path.at[module.v]),
+    return f->sampling &&
+           sampling_module_bytes(f->sampling, profile_text(f->profile, m->path.at[module.v]),
                                  profile_text(f->profile, m->build_id.at[module.v]), ret);
 }
 
@@ -20,6 +21,8 @@ static SourceAccess recorded_source(void *ctx, ModuleId module, Str source, Mapp
 {
     const RecordedFiles *f = ctx;
     const Modules *m = &f->profile->modules;
+    if (!f->sampling)
+        return SOURCE_ABSENT;
     return sampling_source(f->sampling, profile_text(f->profile, m->path.at[module.v]),
                            profile_text(f->profile, m->build_id.at[module.v]), source, ret);
 }

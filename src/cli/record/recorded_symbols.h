@@ -19,7 +19,8 @@ SymboliseFiles recorded_files(RecordedFiles *files);
 
 // Gives names to the frames of a new recording, from the files that were mapped while it ran, and
 // keeps the text of the source lines that were hit. `sources` as symbols_source_options fills it;
-// `help` for a process that has given up its rights, else NULL.
+// `help` for a process that has given up its rights, else NULL. With a NULL `sampling` files are
+// those that lie at their paths now.
 void symbols_resolve_recorded(Arena *arena, Profile *p, Sampling *sampling,
                               const StrVec *debug_dirs, const SourceOptions *sources,
                               const SymboliseHelp *help);

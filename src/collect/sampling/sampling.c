@@ -1257,8 +1257,7 @@ void sampling_snapshot(Sampling *s, SamplingResult *result)
     s->end_ns = os_monotonic_ns();
     consumer_finish(s->consumer, (uint64_t)s->end_ns);
     settle_result(s, result);
-    if (s->watching.waiting)
-        profile_set_fact(s->profile, STR(FACT_WAITS), STR("bpf"));
+    watching_snapshot(&s->watching, s->consumer, (uint64_t)s->end_ns);
     calling_finish(&s->calling, s->consumer, (uint64_t)s->end_ns, result);
     facts_at_end(s->profile, &s->events, s->consumer, s->malformed, &s->drain, &(FactsOfEngine){0},
                  NULL, result);
@@ -1297,6 +1296,7 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
                                       .timers = s->events.timed ? &s->timers : NULL},
                      s->child_ended ? &s->child_end : NULL, result);
         events_close(&s->events);
+        result->interrupted_by = result->interrupted ? s->last_signal : 0;
         result->write_failed = atomic_load(&s->failed);
         result->write_error = s->worker_error;
     }
@@ -1354,7 +1354,8 @@ void sampling_close(Sampling *s)
         close(s->worker_done_fd);
     if (s->signal_fd >= 0) {
         close(s->signal_fd);
-        pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
+        if (!s->options->is_followed)
+            pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
     }
     vec_free(&s->pids);
     table_deinit(&s->session);

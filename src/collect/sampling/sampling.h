@@ -105,7 +105,10 @@ typedef struct SamplingOptions {
     // memory.
     SamplingWish (*watch)(void *ctx, Sampling *s, Profile *profile, const SamplingState *state);
     void *watch_ctx;
-    bool takes_dumps; // SIGUSR2 is told to the watcher, and command lines are kept
+    // SIGUSR2 is told to the watcher, command lines are kept, and waits are single waits, also those
+    // that have not ended: there are no sums of the whole recording.
+    bool takes_dumps;
+    bool is_followed; // another recording follows: sampling_close leaves the signals blocked
     // Samples that the writer has written are dropped from memory. The caller looks at none of
     // them.
     bool drop_written;
@@ -128,6 +131,7 @@ typedef struct SamplingResult {
     uint64_t blocks_in, blocks_out;
     bool child_runs;        // the recording ended before the child
     bool interrupted;       // by a signal to this process
+    int interrupted_by;     // which one; 0: none
     uint32_t still_running; // processes of the command that still run
     bool has_waits;         // waits were recorded; else `waits_refused` says why not
     Error waits_refused;
@@ -150,8 +154,7 @@ typedef struct SamplingResult {
 MUST_CHECK bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter *writer,
                              Sampling **ret, SamplingResult *result, Error *err);
 // In a copy of the process that `watch` makes: completes the profile as sampling_run does at its
-// end, with the facts until now. The sums of waits are those of the whole recording and are left
-// out.
+// end, with the facts until now.
 void sampling_snapshot(Sampling *s, SamplingResult *result);
 // The bytes for a module of the profile: its file as it was mapped, or the symbol map that a
 // runtime wrote for its generated code. False when there are none. Valid until sampling_close.

@@ -161,6 +161,21 @@ bool watching_takes(Watching *w, Consumer *c, const PerfRecord *r)
     return false;
 }
 
+static Str way_of(const Watching *w)
+{
+    return !w->sampled   ? STR("bpf")
+           : w->switches ? STR("switch records and looks at /proc, 100 Hz")
+                         : STR("looks at /proc, 100 Hz");
+}
+
+void watching_snapshot(Watching *w, Consumer *c, uint64_t end_ns)
+{
+    if (!w->waiting)
+        return;
+    waiting_add_open(w->waiting, c, end_ns);
+    profile_set_fact(w->profile, STR(FACT_WAITS), way_of(w));
+}
+
 void watching_finish(Watching *w, Consumer *c, uint64_t end_ns, SamplingResult *result)
 {
     result->has_waits = w->waiting != NULL;
@@ -174,12 +189,9 @@ void watching_finish(Watching *w, Consumer *c, uint64_t end_ns, SamplingResult *
     }
     char text[64], lift[sizeof(w->why.text) + sizeof(w->why.hint) + 4];
     Profile *p = w->profile;
-    Str way = !w->sampled   ? STR("bpf")
-              : w->switches ? STR("switch records and looks at /proc, 100 Hz")
-                            : STR("looks at /proc, 100 Hz");
     WaitingCounts n;
-    waiting_finish(w->waiting, c, end_ns, &n);
-    profile_set_fact(p, STR(FACT_WAITS), way);
+    waiting_finish(w->waiting, c, end_ns, !w->options->takes_dumps, &n);
+    profile_set_fact(p, STR(FACT_WAITS), way_of(w));
     if (w->sampled) {
         snprintf(lift, sizeof(lift), "%s; %s", w->why.text,
                  w->why.hint[0] ? w->why.hint : "run as root where the kernel allows BPF");
@@ -191,7 +203,8 @@ void watching_finish(Watching *w, Consumer *c, uint64_t end_ns, SamplingResult *
             lift);
     }
     snprintf(text, sizeof(text), "%.6f", n.missing_ratio);
-    profile_set_fact(p, STR(FACT_WAITS_MISSING), str_from_c(text));
+    if (!w->options->takes_dumps)
+        profile_set_fact(p, STR(FACT_WAITS_MISSING), str_from_c(text));
     snprintf(text, sizeof(text), "%llu/%llu", (unsigned long long)n.complete,
              (unsigned long long)n.stacks);
     profile_set_fact(p, STR(FACT_WAITS_STACKS), str_from_c(text));

@@ -38,5 +38,7 @@ void watching_stop(Watching *w); // from here on nothing is watched
 bool watching_takes(Watching *w, Consumer *c, const PerfRecord *r);
 // Adds the waits and the facts of their recording to the profile.
 void watching_finish(Watching *w, Consumer *c, uint64_t end_ns, SamplingResult *result);
+// In a copy of the process: adds the waits that have not ended, and says how waits are recorded.
+void watching_snapshot(Watching *w, Consumer *c, uint64_t end_ns);
 
 #endif // COLLECT_SAMPLING_WATCHING_INTERNAL_H

@@ -484,16 +484,62 @@ static double missing_ratio(const Waiting *w, int64_t end_ns)
     return all > 0 ? missing / all : 0;
 }
 
-void waiting_finish(Waiting *w, Consumer *c, uint64_t end_ns, WaitingCounts *ret)
+static void add_open(Waiting *w, Consumer *c, const WaitThread *t, uint64_t end_ns)
+{
+    bool is_blocked = t->state == WAIT_IS_BLOCKED;
+    if ((!is_blocked && t->state != WAIT_IS_PREEMPTED) || !t->since_ns || t->since_ns >= end_ns)
+        return;
+    StateRow row = {.thread = consumer_thread(c, t->tgid, t->tid),
+                    .start_ns = consumer_time(c, t->since_ns),
+                    .woken_ns = consumer_time(c, t->since_ns),
+                    .end_ns = consumer_time(c, end_ns),
+                    .state = WAIT_RUNNABLE,
+                    .stack = w->preempted};
+    if (is_blocked) {
+        uint64_t hash = hash_of(t->tid, t->signature, t->object, t->call, t->how);
+        Reason r = waiting_need_reason(w, c, t->tgid, t->call, t->how, t->object, hash);
+        uint64_t woken = t->woken_ns > t->since_ns ? MIN(t->woken_ns, end_ns) : end_ns;
+        row.woken_ns = consumer_time(c, woken);
+        row.state = r.class;
+        row.object = r.object;
+        row.stack = stack_of(w, t->signature);
+    }
+    profile_add_state(w->profile, &row);
+}
+
+void waiting_add_open(Waiting *w, Consumer *c, uint64_t end_ns)
+{
+    for (size_t i = 0; !w->sampled && i < WAIT_THREADS; i++)
+        if (w->watch.shared->threads[i].tid)
+            add_open(w, c, &w->watch.shared->threads[i], end_ns);
+}
+
+static void count_losses(Waiting *w)
+{
+    const WaitShared *shared = w->watch.shared;
+    w->counts.switches = shared->counts.switches;
+    w->counts.lost = shared->counts.lost_dumps + shared->counts.lost_records;
+    w->counts.no_room += shared->counts.no_thread + shared->counts.no_sum;
+}
+
+void waiting_finish(Waiting *w, Consumer *c, uint64_t end_ns, bool with_sums, WaitingCounts *ret)
 {
     if (w->sampled) {
         proc_waits_finish(w, c);
-        add_rows(w);
-        w->counts.missing_ratio = missing_ratio(w, consumer_time(c, end_ns));
+        if (with_sums) {
+            add_rows(w);
+            w->counts.missing_ratio = missing_ratio(w, consumer_time(c, end_ns));
+        }
         *ret = w->counts;
         return;
     }
     const WaitShared *shared = w->watch.shared;
+    if (!with_sums) {
+        waiting_add_open(w, c, end_ns);
+        count_losses(w);
+        *ret = w->counts;
+        return;
+    }
     for (size_t i = 0; i < w->added.len; i++) {
         const AddedThread *t = &w->added.at[i];
         vec_push(
@@ -507,9 +553,7 @@ void waiting_finish(Waiting *w, Consumer *c, uint64_t end_ns, WaitingCounts *ret
         if (shared->sums[i].taken)
             take_sum(w, c, &shared->sums[i], 0, 0);
     add_rows(w);
-    w->counts.switches = shared->counts.switches;
-    w->counts.lost = shared->counts.lost_dumps + shared->counts.lost_records;
-    w->counts.no_room += shared->counts.no_thread + shared->counts.no_sum;
+    count_losses(w);
     w->counts.missing_ratio = missing_ratio(w, consumer_time(c, end_ns));
     *ret = w->counts;
 }

@@ -63,7 +63,11 @@ MetricId waiting_wall_metric(const Waiting *w);
 
 // Takes a record of one of its events: the raw part.
 void waiting_record(Waiting *w, Consumer *c, Bytes raw);
-// After the last record: adds all sums to the profile. `end_ns` is the end of the recording.
-void waiting_finish(Waiting *w, Consumer *c, uint64_t end_ns, WaitingCounts *ret);
+// Adds the waits of watched threads that have not ended by `end_ns`, as single waits. Not of waits
+// that are sampled.
+void waiting_add_open(Waiting *w, Consumer *c, uint64_t end_ns);
+// After the last record: adds all sums to the profile, if they are wanted, else open waits.
+// `end_ns` is the end of the recording.
+void waiting_finish(Waiting *w, Consumer *c, uint64_t end_ns, bool with_sums, WaitingCounts *ret);
 
 #endif // COLLECT_WAIT_WAITING_H

@@ -24,58 +24,52 @@ static void add(Profile *p, uint64_t i, int64_t time)
     }
 }
 
-static void a_day_at_99_hz_fits_16_megabytes(void **state)
+static void rows_before_a_time_go(void **state)
 {
     (void)state;
-    enum { HZ = 99, DAY = 86400 };
-    const uint64_t most = 16 << 20;
+    enum { ROWS = 1000, MS = 1000000 };
     Profile p;
-    begin(&p);
-    uint64_t i = 0;
-    for (uint64_t second = 0; second < DAY; second++) {
-        for (int k = 0; k < HZ; k++, i++)
-            add(&p, i, (int64_t)(i * 1000000000 / HZ));
-        profile_keep_newest(&p, most);
-        assert_true(profile_timed_bytes(&p) <= most / 2);
-    }
-    // Room included. It keeps the newest 25 minutes at least.
-    size_t room = p.samples.time_ns.cap * (8 + 4 + 4 + 4 + 8) + p.states.thread.cap * 49 +
-                  p.calls.frame.cap * 29 + p.call_values.call.cap * 16;
-    assert_true(room <= most);
-    assert_int_equal(vec_last(&p.samples.values[0]), (int64_t)(i - 1));
-    int64_t newest = vec_last(&p.samples.time_ns);
-    assert_true(newest - profile_oldest_ns(&p) > 900 * 1000000000ll);
-    // The values of calls still are theirs.
-    for (size_t k = 0; k < p.call_values.call.len; k++) {
-        int64_t end = p.calls.end_ns.at[p.call_values.call.at[k]];
-        assert_int_equal(end, p.call_values.value.at[k] * 1000000000 / HZ);
-    }
     Error err;
+    begin(&p);
+    for (uint64_t i = 0; i < ROWS; i++)
+        add(&p, i, (int64_t)i * MS);
+    uint64_t before = profile_timed_bytes(&p);
+    profile_forget(&p, 700ll * MS);
+    assert_ok(profile_check(&p, &err), &err);
+    assert_int_equal(p.samples.stack.len, 300);
+    assert_int_equal(p.states.thread.len, 300);
+    assert_int_equal(p.calls.frame.len, 30);
+    assert_int_equal(p.samples.values[0].at[0], 700);
+    assert_int_equal(profile_timed_bytes(&p) * 10, before * 3);
+    // The values of calls still are theirs.
+    assert_int_equal(p.call_values.call.len, 30);
+    for (size_t k = 0; k < p.call_values.call.len; k++)
+        assert_int_equal(p.calls.end_ns.at[p.call_values.call.at[k]],
+                         p.call_values.value.at[k] * MS);
+    profile_forget(&p, INT64_MAX);
+    assert_int_equal(profile_timed_bytes(&p), 0);
+    add(&p, 0, 5000);
+    assert_int_equal(p.samples.time_ns.at[0], 5000);
     assert_ok(profile_check(&p, &err), &err);
     profile_deinit(&p);
 }
 
-static void nothing_fits_nothing(void **state)
+static void nothing_is_forgotten_of_nothing(void **state)
 {
     (void)state;
     Profile p;
     begin(&p);
-    profile_keep_newest(&p, 0);
-    for (uint64_t i = 0; i < 100; i++)
-        add(&p, i, (int64_t)i);
-    profile_keep_newest(&p, 0);
+    profile_forget(&p, INT64_MAX);
+    profile_forget(&p, INT64_MIN);
     assert_int_equal(profile_timed_bytes(&p), 0);
-    add(&p, 0, 5000);
-    assert_int_equal(p.samples.time_ns.len, 1);
-    assert_int_equal(profile_oldest_ns(&p), 5000);
     profile_deinit(&p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_day_at_99_hz_fits_16_megabytes),
-        cmocka_unit_test(nothing_fits_nothing),
+        cmocka_unit_test(rows_before_a_time_go),
+        cmocka_unit_test(nothing_is_forgotten_of_nothing),
     };
     return RUN_TESTS(tests);
 }
