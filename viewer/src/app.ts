@@ -15,7 +15,7 @@ import { Parts } from "./parts";
 import { benchView, countsView } from "./runsview";
 import { bar, coloured, SourceHost, sourceTable } from "./source";
 import { Table } from "./table";
-import { amount, baseName, count, endOf, percent, shown } from "./text";
+import { amount, baseName, count, distinct, endOf, percent, shown } from "./text";
 import { TimeChart, TimeHost, Timeline } from "./timeline";
 
 interface State {
@@ -339,17 +339,17 @@ export class App {
     if (threads.length > 1) items.push(this.select("thread", String(s.thread), [["-1", `all ${threads.length} threads`], ...threads.map(({ t, i }): [string, string] => [String(i), `${t.name || t.process} ${t.tid}`])], v => this.set({ thread: Number(v) })));
     if (s.tab === "flame") items.push(this.select("order of the flame graph", s.order, [["heavy", "heaviest first"], ...(this.hasTime() ? [["time", "in the order of time"] as [string, string]] : []), ["up", "callers above (inverted)"]], v => this.set({ order: v })));
     if (s.tab !== "source" && s.tab !== "summary") items.push(this.select("names", String(s.names), [["2", "short names"], ["1", "without arguments"], ["0", "full names"]], v => this.set({ names: Number(v) })));
-    if (s.tab === "flame" && this.parts.against(rec)) items.push(this.select("what is compared", s.shares ? "shares" : "amounts", [["amounts", "change of amounts"], ["shares", "change of shares"]], v => this.set({ shares: v === "shares" })));
+    if (s.tab === "flame" && this.parts.against(rec)) items.push(this.select("what is compared", s.shares ? "shares" : "amounts", [["amounts", "amounts"], ["shares", "shares"]], v => this.set({ shares: v === "shares" })));
     if (s.tab === "flame") items.push(h("button", { "aria-pressed": s.table, onclick: () => this.set({ table: !s.table }) }, "as a table"));
     fill(this.bar, ...items);
   }
 
-  /** What a recording is called beside others. */
+  /** What a recording is called beside others: by what was recorded and, of several, by their programs. */
   private partName(r: Recording): string {
     const side = this.parts.sideOf(r);
     if (side >= 0) return ["before", "after"][side];
-    const same = this.parts.recordings.filter(x => x.about.collector === r.about.collector);
-    return (kindNames[r.about.collector] ?? r.about.collector ?? "samples") + (same.length > 1 ? " " + (same.indexOf(r) + 1) : "");
+    const same = this.parts.recordings.filter(x => x.about.collector === r.about.collector), of = same.length > 1 ? shown(distinct(same.map(x => x.about.title))[same.indexOf(r)], 24) : "", kind = kindNames[r.about.collector] ?? r.about.collector ?? "samples";
+    return of && kind === "CPU" ? of : of ? of + " " + kind : kind;
   }
 
   private turnTo(index: number) {
@@ -451,10 +451,10 @@ export class App {
       diff: this.parts.diff!, by: s.by, onlyChanged: s.only === "changed", matches: name => !pattern || pattern.test(name), set: (by, only) => this.set({ by, only: only ? "changed" : "" }),
       open: row => {
         const rec = row.after || before < 0 ? after : before;
-        if (rec < 0) return this.say("the page has no samples of it");
-        this.turnTo(rec);
-        const [file, line] = rec === after ? [row.file, row.line] : [row.oldFile, row.oldLine];
-        if (file) this.set({ tab: "source", file, line });
+        const [file, line] = rec === after && rec >= 0 ? [row.file, row.line] : [row.oldFile || row.file, row.oldFile ? row.oldLine : row.line], counted = this.parts.coverages.length > 0;
+        if (rec < 0 && !counted) return this.say("the page has no samples of it");
+        if (rec >= 0) this.turnTo(rec);
+        if (file) this.set({ tab: rec < 0 ? "coverage" : "source", file, line });
         else this.say(`no source line is known of ${row.name}`);
       },
     }));
@@ -769,7 +769,7 @@ export class App {
           { name: "change", title: "of self, from before to after", width: 90, number: true, cell: (c: Call) => (this.parts.sideOf(rec) ? changed(against.keySelf(c.key), c.self) : changed(c.self, against.keySelf(c.key))), sort: (c: Call) => Math.abs(c.self - against.keySelf(c.key)) },
         ] : []),
         { name: "function", width: 0, cell: c => h("span", {}, h("code", {}, shown(this.name(c.key), 400)), c.flags & INLINED ? h("span", { class: "soft" }, " inlined") : null), sort: c => this.name(c.key) },
-        ...(against && innerWidth < 1200 ? [] : [{ name: "module", width: 160, cell: (c: Call) => shown(rec.moduleName(c.place), 60), sort: (c: Call) => rec.moduleName(c.place) }]),
+        ...(innerWidth < (against ? 1200 : 900) ? [] : [{ name: "module", width: 160, cell: (c: Call) => shown(rec.moduleName(c.place), 60), sort: (c: Call) => rec.moduleName(c.place) }]),
         { name: "declared at", width: 190, cell: c => shown(place(c), 60), sort: place },
       ],
       onSelect: c => { this.selectedKey = c.key; this.selectedCall = c; },

@@ -46,9 +46,15 @@ export function diffView(host: DiffHost): HTMLElement {
   const only = h("input", { type: "checkbox", onchange: () => host.set(table.by, only.checked) });
   only.checked = host.onlyChanged;
   return h("div", { class: "runs" },
-    h("p", { class: "line" }, totals(diff), h("br", {}), h("span", { class: "soft" }, ...sides.flatMap((s: any, i: number) => [i ? "after: " : "before: ", shown(s.label, 200) + (s.recordings > 1 ? ` (${s.recordings} recordings; pictures show the first)` : "") + (i ? "" : " · ")]))),
+    h("p", { class: "line" }, totals(diff), others(diff), h("br", {}), h("span", { class: "soft" }, ...sides.flatMap((s: any, i: number) => [i ? "after: " : "before: ", shown(s.label, 200) + (s.recordings > 1 ? ` (${s.recordings} recordings; pictures show the first)` : "") + (i ? "" : " · ")]))),
     h("p", { class: "line tools" }, by, h("label", {}, only, " only what changed"), judged && h("span", { class: "soft" }, diff.about.repeated ? "Repeated recordings show how much each row differs from run to run." : "One recording of a side: how much it differs from run to run is assumed; assay record --repeat 5 measures it.")),
     new Table<DiffRow>({ label: "what changed", rows, columns, onOpen: host.open, empty: host.onlyChanged ? "nothing is called changed" : "nothing matches" }).element);
+}
+
+/** The totals of the other metrics. */
+function others(diff: Diff): HTMLElement | null {
+  const texts = (diff.about.others as [string, string, number, number][]).map(([name, unit, a, b]) => `${shown(name, 80)}: ${amount(a, unit)} → ${amount(b, unit)}, ${changed(a, b)}`);
+  return texts.length ? h("span", {}, h("br", {}), texts.join(" · ")) : null;
 }
 
 function totals(diff: Diff): HTMLElement {

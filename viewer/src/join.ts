@@ -6,7 +6,8 @@ import { Coverage } from "./coverage";
 import { changed } from "./diff";
 import { Parts } from "./parts";
 import { Recording } from "./recording";
-import { amount, baseName, count, percent } from "./text";
+import { wide } from "./source";
+import { amount, baseName, count, distinct, percent } from "./text";
 
 export interface JoinedColumn { name: string; title: string; width: number; value: (line: number) => number; text: (line: number) => string; }
 
@@ -92,14 +93,14 @@ export class Joins {
     if (this.refuse(out, what, found, path)) return;
     const file = files.get(found)!, known = r.file(found);
     if (known.text !== undefined) out.text ??= known.lines ??= known.text.split("\n");
-    const main = r.about.metric ?? 0;
-    const list = wanted[r.about.collector]?.map(([name, title]): [number, string, boolean, boolean] => [r.metrics.findIndex(m => m.name === name), title, false, true]).filter(([m]) => m >= 0)
+    const main = r.about.metric ?? 0, of = /^(.* )heap$/.exec(what)?.[1] ?? "";
+    const list = wanted[r.about.collector]?.map(([name, title]): [number, string, boolean, boolean] => [r.metrics.findIndex(m => m.name === name), of + title, false, true]).filter(([m]) => m >= 0)
       ?? [[main, what + " self", true, false], [main, what + " total", true, true]] as [number, string, boolean, boolean][];
     for (const [metric, title, share, total] of list) {
       const lines = this.linesOf(r, metric), whole = lines.w.total[0], unit = r.metrics[metric].unit;
       const value = (line: number) => { const row = lines.row(file, line); return row < 0 ? 0 : total ? lines.total[row] : lines.self[row]; };
       for (const line of lines.inFile(file).keys()) out.lines.add(line);
-      out.columns.push({ name: title, title: `${what}: ${r.metrics[metric].name}, ${total ? "with all that the line calls" : "of the line itself"}`, width: share ? 84 : 72, value, text: line => { const v = value(line); return !v ? "" : share ? percent(v, whole) : amount(v, unit); } });
+      out.columns.push({ name: title, title: `${what}: ${r.metrics[metric].name}, ${total ? "with all that the line calls" : "of the line itself"}`, width: wide(share ? what : of, share ? 84 : 72), value, text: line => { const v = value(line); return !v ? "" : share ? percent(v, whole) : amount(v, unit); } });
     }
   }
 
@@ -113,9 +114,9 @@ export class Joins {
     if (lines.text.length) out.text ??= lines.text;
     for (const line of lines.line) out.lines.add(line);
     const at = (line: number) => lines.row.get(line) ?? -1;
-    const all = this.parts.coverages, of = all.length > 1 ? " " + (all.indexOf(c) + 1) : "";
-    out.columns.push({ name: "executions" + of, title: "coverage: how often the line ran", width: 84, value: l => (at(l) < 0 ? 0 : lines.count[at(l)]), text: l => (at(l) < 0 ? "" : count(lines.count[at(l)])) });
+    const all = this.parts.coverages, of = all.length > 1 ? distinct(all.map(x => x.about.title))[all.indexOf(c)] + " " : "";
+    out.columns.push({ name: of + "executions", title: "coverage: how often the line ran", width: wide(of, 84), value: l => (at(l) < 0 ? 0 : lines.count[at(l)]), text: l => (at(l) < 0 ? "" : count(lines.count[at(l)])) });
     if (lines.branches.some(b => b > 0))
-      out.columns.push({ name: "branches" + of, title: "coverage: branches that were taken, of all", width: 64, value: l => (at(l) < 0 ? 0 : lines.branches[at(l)]), text: l => (at(l) < 0 || !lines.branches[at(l)] ? "" : lines.taken[at(l)] + "/" + lines.branches[at(l)]) });
+      out.columns.push({ name: of + "branches", title: "coverage: branches that were taken, of all", width: wide(of, 64), value: l => (at(l) < 0 ? 0 : lines.branches[at(l)]), text: l => (at(l) < 0 || !lines.branches[at(l)] ? "" : lines.taken[at(l)] + "/" + lines.branches[at(l)]) });
   }
 }

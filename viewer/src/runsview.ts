@@ -182,9 +182,9 @@ export function benchView(host: RunsHost): HTMLElement {
     if (rows.some(c => c.memory)) columns.push({ name: "memory", title: "most memory of its largest process", width: 76, number: true, cell: c => (c.memory ? amount(c.memory, "bytes") : ""), sort: c => c.memory ?? 0 });
   }
   if (compared) {
-    columns.push({ name: "change", title: "against the reference, with its interval", width: 216, number: true, cell: c => c.comparison?.text ?? (c.set.commands.length > 1 ? "reference" : ""), sort: c => c.comparison?.ratio ?? 1 });
+    columns.push({ name: "change", title: "against the reference, with its interval", width: isNarrow() ? 130 : 216, number: true, cell: c => c.comparison?.text ?? (c.set.commands.length > 1 ? "reference" : ""), sort: c => c.comparison?.ratio ?? 1 });
     if (!isNarrow()) columns.push({ name: "− 0 +", title: "the interval of the change", width: 96, cell: c => forest(c, most) });
-    columns.push({ name: "verdict", width: 80, cell: c => h("span", { class: c.comparison?.verdict === "slower" ? "w" : c.comparison?.verdict === "faster" ? "g" : "" }, c.comparison?.verdict ?? "") });
+    columns.push({ name: "verdict", width: 92, cell: c => h("span", { class: c.comparison?.verdict === "slower" ? "w" : c.comparison?.verdict === "faster" ? "g" : "" }, c.comparison?.verdict ?? "") });
   }
   columns.push({ name: "command", width: 0, cell: c => h("code", {}, name(c)), sort: c => c.name });
   const picked = Math.max(0, rows.findIndex(c => c.name === host.selected)), table = new Table<Command>({ label: "benchmarks", rows, columns, selected: rows.length ? picked : undefined, onSelect: c => { host.select(c.name); show(c); }, empty: "no command matches" });
@@ -194,7 +194,7 @@ export function benchView(host: RunsHost): HTMLElement {
 
 /** The report's first lines and the machine. */
 function verdict(host: RunsHost): HTMLElement {
-  const about = host.runs[0].about, lines = String(about.report).trim().split("\n"), end = lines.findIndex(l => !l.trim()), first = lines.slice(0, end < 0 || end > 3 ? 1 : end).map(l => l.trim()).join(" ");
+  const about = host.runs[0].about, lines = String(about.report).trim().split("\n"), end = lines.findIndex(l => !l.trim()), first = lines.slice(0, end < 0 || end > 3 ? 1 : end).map(l => l.trim()).join("; ");
   return h("p", { class: "line" }, h("strong", {}, shown(first, 400)), h("br", {}), h("span", { class: "soft" }, [about.command_line && about.command_line !== about.title ? shown(about.command_line, 200) : "", ...about.machine.map((m: string) => shown(m, 120)), about.cpus ? about.cpus + " CPUs" : ""].filter(Boolean).join(", ")));
 }
 

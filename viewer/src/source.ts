@@ -45,6 +45,9 @@ export function bar(part: number, whole: number): HTMLElement {
   return cell;
 }
 
+/** The width of a column whose title begins with the name of a recording. */
+export const wide = (name: string, least: number) => Math.max(least, 44 + 7 * name.length);
+
 const BINS = 24;
 
 /** For each line with a self value: its sums in equal parts of the run. */
@@ -141,18 +144,18 @@ export function sourceTable(host: SourceHost, path: string, file: number, goal: 
     return below;
   };
   const columns: ColumnOf<SourceRow>[] = [
-    { name: host.kind ? host.kind + " self" : "self", width: 68, number: true, cell: r => bar(r.self, whole) },
-    { name: host.kind ? host.kind + " total" : "total", width: 72, number: true, cell: r => bar(r.total, whole) },
+    { name: host.kind ? host.kind + " self" : "self", width: wide(host.kind, 68), number: true, cell: r => bar(r.self, whole) },
+    { name: host.kind ? host.kind + " total" : "total", width: wide(host.kind, 72), number: true, cell: r => bar(r.total, whole) },
   ];
   // The text of the lines needs room: columns without a text here go, and of many those that say least.
   const used = joined.columns.filter(j => rows.some(r => r.kind === "line" && j.text(r.line)));
-  const room = innerWidth - 900, widths = () => few.reduce((s, j) => s + j.width, 0);
+  const isNarrow = innerWidth < 900, room = innerWidth - (isNarrow ? 340 : 684) - wide(host.kind, 68) - wide(host.kind, 72), widths = () => few.reduce((s, j) => s + j.width, 0);
   let few = used;
-  for (const least of [/^(bytes|at peak|branches)/, /total$/, /^allocs/]) if (few.length > 5 && widths() > room) few = few.filter(j => !least.test(j.name));
+  for (const least of [/(bytes|at peak|branches)$/, /total$/, /allocs$/]) if (widths() > room) few = few.filter(j => !least.test(j.name));
   for (const j of few) columns.push({ name: j.name, title: j.title, width: j.width, number: true, cell: r => (r.kind === "line" ? j.text(r.line) : "") });
-  if (counts && !joined.columns.some(j => j.name.startsWith("executions"))) columns.push({ name: "executions", width: 110, number: true, cell: r => (r.kind === "line" && counts.has(r.line) ? count(counts.get(r.line)!) : "") });
+  if (counts && !joined.columns.some(j => j.name.endsWith("executions"))) columns.push({ name: "executions", width: 110, number: true, cell: r => (r.kind === "line" && counts.has(r.line) ? count(counts.get(r.line)!) : "") });
   if (counts && host.unit === "ns" && !joined.columns.length) columns.push({ name: "self each", width: 80, number: true, cell: r => (r.kind === "line" && counts.get(r.line) && r.self ? amount(r.self / counts.get(r.line)!, "ns") : "") });
-  if (bins.size && few.length < 6) columns.push({ name: "over the run", width: 100, cell: r => (r.row >= 0 ? spark(bins.get(r.row)) : "") });
+  if (bins.size && few.length < 6 && !isNarrow) columns.push({ name: "over the run", width: 100, cell: r => (r.row >= 0 ? spark(bins.get(r.row)) : "") });
   columns.push({ name: "line", width: 44, number: true, cell: r => (r.kind === "line" ? String(r.line) : "") });
   columns.push({
     name: "source", width: 0,

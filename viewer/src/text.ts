@@ -16,6 +16,18 @@ export const endOf = (path: string, max: number) => (path.length > max ? "…" +
 /** The last component of a path. */
 export const baseName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
+/** Short names of commands by what is different in them: the program, a folder above it, the words after it; else numbers. */
+export function distinct(commands: string[]): string[] {
+  const split = commands.map(c => c.split(" ")), paths = split.map(w => w[0].split("/").filter(p => p && p !== ".").reverse()), deepest = Math.max(...paths.map(p => p.length));
+  const differ = (names: string[]) => new Set(names).size === names.length;
+  for (let depth = 0; depth < deepest; depth++) {
+    const names = paths.map(p => [p[0], ...p.slice(depth, depth + 1)].slice(depth ? 0 : 1).reverse().join("/"));
+    if (differ(names)) return names;
+  }
+  const names = split.map((w, i) => [paths[i][0], ...w.slice(1).filter(word => !split.every(o => o.includes(word)))].join(" "));
+  return differ(names) ? names : names.map((n, i) => n + " " + (i + 1));
+}
+
 const scaled = (value: number, step: number, units: string[]) => {
   let unit = 0;
   while (Math.abs(value) >= step && unit + 1 < units.length) {

@@ -71,19 +71,48 @@ static void cut_branch_counts(BranchCounts *b)
         b->count.at[i] = (uint32_t)b->count.at[i];
 }
 
+enum { KEPT_LINES_MAX = 1 << 20 }; // a line's number comes from a file, and asks for memory
+
 // Sources, and how many of those asked for are not here.
 typedef struct CountedSources {
     CoverSources sources;
+    const Profile *p;
+    Arena *arena;     // of kept text
     int64_t built_ns; // of the program; 0: not known
     uint64_t asked, missing, outside, changed;
     Str first_missing, first_outside, first_changed;
 } CountedSources;
+
+// The lines of a file that the recording keeps, each at its number, with a sign for each gap.
+static bool kept_text(CountedSources *c, Str path, Str *text)
+{
+    const SourceLines *kept = &c->p->source_lines;
+    StrBuf out = {0};
+    uint32_t at = 1; // the number of the line that comes next
+    for (size_t i = 0; i < kept->file.len; i++) {
+        if (kept->line.at[i] < at || kept->line.at[i] > KEPT_LINES_MAX ||
+            !str_equal(profile_text(c->p, kept->file.at[i]), path))
+            continue;
+        if (kept->line.at[i] > at)
+            strbuf_add(&out, STR("⋯"));
+        for (; at < kept->line.at[i]; at++)
+            strbuf_add_char(&out, '\n');
+        strbuf_add(&out, profile_text(c->p, kept->text.at[i]));
+        strbuf_add_char(&out, '\n');
+        at++;
+    }
+    *text = arena_str(c->arena, strbuf_str(&out));
+    strbuf_deinit(&out);
+    return text->len > 0;
+}
 
 static bool counted_source(void *ctx, Str path, Str *text)
 {
     CountedSources *c = ctx;
     c->asked++;
     if (!cover_source_text(&c->sources, path, text)) {
+        if (kept_text(c, path, text))
+            return true;
         if (c->sources.is_outside && c->outside++ == 0)
             c->first_outside = path;
         else if (!c->sources.is_outside && c->missing++ == 0)
@@ -142,6 +171,8 @@ static CoverWriter writer_of(const CoverExportOptions *o, const Profile *p, cons
         source_roots_add(arena, &in->roots, o->root);
     in->sources = (CountedSources){.sources.folders = o->inputs.filter.source_folders,
                                    .sources.roots = &in->roots,
+                                   .p = p,
+                                   .arena = arena,
                                    .built_ns = (int64_t)built_ns};
     return (CoverWriter){.p = p,
                          .c = files,
@@ -173,8 +204,18 @@ bool cover_export_to_page(const Profile *p, const CoverExportOptions *o, bool wi
 {
     WriterInputs in;
     CoverFiles files = {0};
+    CoverBaseline baseline = {0};
+    CoverChanges changes;
     cover_files_group(arena, p, &files);
+    bool is_compared = o->baseline.inputs.len;
+    if (is_compared && !cover_baseline_compare(&o->inputs, &o->baseline, (CoverSide){p, &files},
+                                               cover_root(arena, o->root, p, &files), arena,
+                                               &baseline, &changes, err)) {
+        cover_baseline_deinit(&baseline);
+        return false;
+    }
     CoverWriter w = writer_of(o, p, &files, arena, &in);
+    w.changes = is_compared ? &changes : NULL;
     w.totals = cover_totals_beside(arena, p, &files);
     w.base_names = base_names;
     if (!with_source)
@@ -182,6 +223,7 @@ bool cover_export_to_page(const Profile *p, const CoverExportOptions *o, bool wi
     bool ok = cover_page_add(&w, page, err);
     say_sources(&in.sources);
     cover_sources_deinit(&in.sources.sources);
+    cover_baseline_deinit(&baseline);
     return ok;
 }
 

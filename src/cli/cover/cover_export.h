@@ -31,8 +31,9 @@ int cover_export_inputs(const CoverExportOptions *o, const StrVec *operands);
 // Writes the rows of a profile, of any format but llvm-json. Gives the exit status.
 int cover_export_profile(Profile *p, const CoverExportOptions *o, Arena *arena);
 
-// Adds the coverage of a profile to a page, without the text of sources unless `with_source`, with
-// the last part alone of every path if `base_names`. Says which sources are not here.
+// Adds the coverage of a profile, beside the baseline of the options, to a page, without the text
+// of sources unless `with_source`, with the last part alone of every path if `base_names`. Says
+// which sources are not here.
 MUST_CHECK bool cover_export_to_page(const Profile *p, const CoverExportOptions *o,
                                      bool with_source, bool base_names, Arena *arena,
                                      ViewPage *page, Error *err);

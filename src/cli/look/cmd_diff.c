@@ -93,6 +93,7 @@ typedef struct Diff {
     Arena *arena;
     Side side[DIFF_SIDES];
     DiffSet set[DIFF_SIDES];
+    Str old_file; // the first of the old side
     DiffView view;
 } Diff;
 
@@ -229,6 +230,18 @@ static bool add_recordings(Diff *d, ViewPage *page, uint32_t ret[DIFF_SIDES], Er
     return true;
 }
 
+// Adds the coverage of the new side beside that of the old one, if both recorded coverage.
+static bool add_counts(Diff *d, ViewPage *page, Error *err)
+{
+    for (int side = 0; side < DIFF_SIDES; side++) {
+        const Profile *p = &d->side[side].profiles.at[0];
+        if (p->samples.stack.len || p->line_counts.file.len == 0)
+            return true;
+    }
+    return view_page_add_counts(&d->side[DIFF_NEW].profiles.at[0], d->old_file, true, false,
+                                d->arena, page, err);
+}
+
 // Compares the recordings by one thing more, in the metric that is shown.
 static bool compare_by(const Diff *d, const DiffByWord *by, DiffView *ret, Error *err)
 {
@@ -250,12 +263,13 @@ static bool make_page(Diff *d, DiffTables *tables, StrBuf *out, Error *err)
                   STR_ARG(d->view.label[DIFF_NEW]));
     tables->recording = number;
     // The recordings are numbered from 0; what is compared stands before them.
-    bool ok = add_recordings(d, &recordings, number, err);
+    bool ok = add_recordings(d, &recordings, number, err) && add_counts(d, &recordings, err);
     page.recordings = recordings.recordings;
     ok = ok && diff_page_add(&page, tables, err);
     if (ok) {
         strbuf_add(&page.summary, strbuf_str(&recordings.summary));
         strbuf_add(&page.first, strbuf_str(&recordings.first));
+        strbuf_add(&page.second, strbuf_str(&recordings.second));
         strbuf_add(&page.bulk, strbuf_str(&recordings.bulk));
         view_page_write(&page, strbuf_str(&title), out);
     }
@@ -397,6 +411,7 @@ static int compare(Diff *d, const StrVec files[DIFF_SIDES])
 {
     const DiffSet *set = d->set;
     Error err;
+    d->old_file = files[DIFF_OLD].at[0];
     for (int side = 0; side < DIFF_SIDES; side++) {
         if (!load_side(d, side, &files[side], &err))
             return cli_fail(&err);

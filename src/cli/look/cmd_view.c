@@ -179,8 +179,8 @@ static bool add_loaded(const ViewCommandOptions *o, const Opened *opened, ViewPa
     if (p->samples.stack.len)
         return add_recording(o, opened, page, err);
     if (p->line_counts.file.len)
-        return view_page_add_counts(p, !o->no_source && !is_anonymous(o), o->share.strip_paths,
-                                    opened->scratch, page, err);
+        return view_page_add_counts(p, STR(""), !o->no_source && !is_anonymous(o),
+                                    o->share.strip_paths, opened->scratch, page, err);
     if (runs_report_applies(p)) {
         if (is_anonymous(o) || o->share.strip_paths)
             return error_set(err, ERROR_USAGE,

@@ -210,6 +210,25 @@ static void add_verdicts(JsonWriter *json, const DiffView *v)
     json_end(json);
 }
 
+// Totals of the metrics that are not shown but matter: [name, unit, before, after].
+static void add_others(JsonWriter *json, const DiffView *v)
+{
+    size_t shown[DIFF_SUMS_MAX], count = diff_sums(v, shown);
+    json_begin_array(json, "others");
+    for (size_t i = 0; i < count; i++) {
+        const DiffMetric *m = &v->d.metrics.at[shown[i]];
+        if (shown[i] == v->metric || !m->known[DIFF_OLD] || !m->known[DIFF_NEW])
+            continue;
+        json_begin_array(json, NULL);
+        json_str(json, NULL, m->name);
+        json_str(json, NULL, m->unit);
+        json_u64(json, NULL, m->total[DIFF_OLD]);
+        json_u64(json, NULL, m->total[DIFF_NEW]);
+        json_end(json);
+    }
+    json_end(json);
+}
+
 static void add_about(StrBuf *about, const ViewPage *page, const DiffTables *t)
 {
     const DiffView *v = &t->at[0];
@@ -221,6 +240,7 @@ static void add_about(StrBuf *about, const ViewPage *page, const DiffTables *t)
     json_str(&json, "unit", m->unit);
     json_bool(&json, "sampled", m->sampled);
     json_end(&json);
+    add_others(&json, v);
     add_sides(&json, t);
     add_tables(&json, t);
     add_verdicts(&json, v);

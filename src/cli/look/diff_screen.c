@@ -225,25 +225,31 @@ static void add_judged_total(StrBuf *out, const DiffView *v)
     strbuf_add_char(out, '\n');
 }
 
-// The sums that matter: of recordings of the heap four metrics, else the one that is shown.
-static void add_totals(StrBuf *out, const DiffView *v)
+size_t diff_sums(const DiffView *v, size_t ret[DIFF_SUMS_MAX])
 {
     static const char *const heap[] = {"blocks allocated", "bytes allocated", "bytes at peak",
                                        "bytes at end"};
-    if (!v->changes.exact) {
-        add_judged_total(out, v);
-        return;
-    }
-    bool shown = false;
+    size_t count = 0;
+    bool has_shown = false;
     for (size_t i = 0; i < ARRAY_LEN(heap); i++) {
         size_t metric = profile_diff_metric(&v->d, str_from_c(heap[i]));
         if (metric == SIZE_MAX)
             continue;
-        add_exact_total(out, v, metric);
-        shown |= metric == v->metric;
+        ret[count++] = metric;
+        has_shown |= metric == v->metric;
     }
-    if (!shown)
-        add_exact_total(out, v, v->metric);
+    if (!has_shown)
+        ret[count++] = v->metric;
+    return count;
+}
+
+static void add_totals(StrBuf *out, const DiffView *v)
+{
+    size_t sums[DIFF_SUMS_MAX], count = v->changes.exact ? diff_sums(v, sums) : 0;
+    if (!v->changes.exact)
+        add_judged_total(out, v);
+    for (size_t i = 0; i < count; i++)
+        add_exact_total(out, v, sums[i]);
 }
 
 // ---- Rows ------------------------------------------------------------------------------------

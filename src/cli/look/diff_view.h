@@ -31,6 +31,11 @@ void diff_add_amount(StrBuf *out, uint64_t value, const DiffMetric *m, bool know
 // the interval reaches to the wider side: "+5.0% ±1.2".
 void diff_add_percentage(StrBuf *out, uint64_t was, uint64_t is, const RowChange *change);
 
+// Sets `ret` to the metrics whose totals are shown: of recordings of the heap four metrics, and
+// the one that the rows have. Gives how many they are.
+enum { DIFF_SUMS_MAX = 5 };
+size_t diff_sums(const DiffView *v, size_t ret[DIFF_SUMS_MAX]);
+
 // Appends the comparison for the terminal: totals, the rows that changed, how sure that is.
 void diff_add_text(StrBuf *out, const DiffView *v);
 // Appends totals and rows as a table in Markdown.

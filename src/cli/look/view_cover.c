@@ -6,10 +6,12 @@
 #include "cli/cover/cover_export.h"
 #include "cli/cover/cover_load.h"
 
-bool view_page_add_counts(const Profile *p, bool with_source, bool base_names, Arena *arena,
-                          ViewPage *page, Error *err)
+bool view_page_add_counts(const Profile *p, Str before, bool with_source, bool base_names,
+                          Arena *arena, ViewPage *page, Error *err)
 {
-    const CoverExportOptions o = {.format = STR("html")};
+    CoverExportOptions o = {.format = STR("html")};
+    if (before.len)
+        vec_push(arena, &o.baseline.inputs, before);
     return cover_export_to_page(p, &o, with_source, base_names, arena, page, err);
 }
 
@@ -22,7 +24,7 @@ bool view_page_add_coverage(const StrVec *operands, bool with_source, bool base_
     bool ok = cover_load(&request, operands, &p, err);
     if (ok) {
         cover_print_notes(&p);
-        ok = view_page_add_counts(&p, with_source, base_names, arena, page, err);
+        ok = view_page_add_counts(&p, STR(""), with_source, base_names, arena, page, err);
     }
     profile_deinit(&p);
     return ok;

@@ -35,9 +35,10 @@ MUST_CHECK bool view_page_add_recording(ViewPage *page, const ViewRecording *o, 
                                         Arena *arena, Error *err);
 
 // Adds the coverage that a profile holds, without the text of sources unless `with_source`,
-// with the last part alone of every path if `base_names`.
-MUST_CHECK bool view_page_add_counts(const Profile *p, bool with_source, bool base_names,
-                                     Arena *arena, ViewPage *page, Error *err);
+// with the last part alone of every path if `base_names`. `before`: a recording of coverage to
+// compare it with, "" for none.
+MUST_CHECK bool view_page_add_counts(const Profile *p, Str before, bool with_source,
+                                     bool base_names, Arena *arena, ViewPage *page, Error *err);
 // Adds coverage of any origin: programs with profiles, units, tracefiles, folders of them.
 MUST_CHECK bool view_page_add_coverage(const StrVec *operands, bool with_source, bool base_names,
                                        Arena *arena, ViewPage *page, Error *err);
