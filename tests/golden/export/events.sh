@@ -28,7 +28,7 @@ for thread in profile["threads"]:
     m = thread["markers"]
     for i in range(m["length"]):
         print(thread["tid"], thread["samples"]["length"], profile["shared"]["stringArray"][m["name"][i]], m["startTime"][i], m["endTime"][i],
-              repr(m["data"][i]["detail"]))'
+              sorted(m["data"][i].items()))'
 for format in folded perf-script pprof speedscope callgrind otlp csv json parquet; do
     "$ASSAY" export events.assay -f $format -o "out.$format"
 done
