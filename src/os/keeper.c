@@ -88,6 +88,8 @@ static _Noreturn void keep(int fd, const KeeperTask *task)
     while (message_receive(fd, &request, KEEPER_MAX_BYTES))
         if (!answer(fd, task, strbuf_str(&request), &reply))
             break;
+    if (task->end)
+        task->end(task->ctx);
     _exit(0);
 }
 

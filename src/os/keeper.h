@@ -18,11 +18,13 @@ typedef void KeeperDo(void *ctx, Str request, StrBuf *reply);
 // Opens what a request asks for; -1 when it does not. Runs in the keeper. Requests are not trusted.
 typedef int KeeperOpen(void *ctx, Str request);
 
-// What a keeper is there for: one of the two.
+// What a keeper is there for: one of the first two.
 typedef struct KeeperTask {
     KeeperDo *serve;  // for keeper_ask
     KeeperOpen *open; // for keeper_open
-    void *ctx;        // of the function
+    void (*end)(
+        void *ctx); // called in the keeper when the process has ended it, or is gone; or NULL
+    void *ctx;      // of the functions
 } KeeperTask;
 
 typedef struct Keeper {

@@ -27,7 +27,7 @@ done
 recorder=$(ps -o ppid= -p "$child" | tr -d ' ')
 sleep 1
 check 'it is asked for a dump' assay dump "$recorder"
-check 'another process is not' test "$(assay dump $$ 2>&1 | grep -c 'no assay record --flight')" = 1
+check 'another process is not' test "$(assay dump $$ 2>&1 | grep -c 'not a running assay record --flight')" = 1
 wait $shell
 check 'the command keeps its status' test $? = 3
 check 'the dump is a recording' grep -q 'main' <(assay report f-1.assay)

@@ -133,4 +133,40 @@ ends() {
 code() { dd "if=/proc/$target/mem" bs=1 count=16 skip="$malloc" 2>/dev/null | od -An -tx1 | cmp - <(tail -1 before.state); }
 check '… and its code is as before' code
 check '… and ends as without' ends
+# kill -9 at moments of the attaching, the recording and the detaching: the program goes on, with its own code.
+cat >allocates.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+    for (;;) {
+        free(malloc(64));
+        if (write(1, ".", 1) != 1)
+            return 1;
+        usleep(2000);
+    }
+}
+C
+killed() {
+    local calls part status=0 from
+    gcc -g -O1 -fno-builtin -o allocates allocates.c || return 1
+    ./allocates >alive &
+    from=$!
+    eventually [ -s alive ] || return 1
+    "$TOOLS/fault" any=KILL 0 calls "$ASSAY" heap -q -f -o killed.assay -p "$from" --duration 0.02 || status=1
+    calls=$(cat calls)
+    for part in 40 50 60 70 80 90 95; do
+        "$TOOLS/fault" any=KILL $((calls * part / 100)) fired "$ASSAY" heap -q -f -o killed.assay -p "$from" --duration 0.02 >/dev/null 2>&1
+        goes_on || { echo "it ended or hangs by a kill at $part % of the calls"; return 1; }
+    done
+    eventually "$ASSAY" heap -q -f -o after.assay -p "$from" --duration 0.01 || { echo 'its code is not as before'; status=1; }
+    kill "$from"
+    return $status
+}
+goes_on() { local turn; turn=$(stat -c %s alive) && eventually eval '[ "$(stat -c %s alive)" -gt '"$turn"' ]'; }
+if "$TOOLS/fault" read=EIO 0 count true 2>/dev/null; then
+    check 'a kill of the recorder leaves the program as it was' killed
+else
+    skip 'a kill of the recorder' 'no system calls can be watched here'
+fi
 finish

@@ -253,6 +253,19 @@ static bool protect_there(Remote *r, const Image *image, uint64_t base, Error *e
     return true;
 }
 
+// Stops threads although something is missing for a moment, as descriptors or memory: what is in
+// the process must not stay there for that. False: the process has ended.
+static bool stop_surely(Remote *r, bool all)
+{
+    Error unheard;
+    for (unsigned tries = 0; tries < TRIES && agent_process_runs(r->pid); tries++) {
+        if (remote_stop(r, all, &unheard))
+            return true;
+        sleep_ms(TRY_MS);
+    }
+    return false;
+}
+
 // ---- Thread ids -------------------------------------------------------------------------
 
 // Where behind the thread pointer the C library keeps the thread's id: at the same place for all
@@ -464,12 +477,11 @@ static void clear(HeapAttached *a)
     Remote *r = &a->remote;
     WireAttachMap *maps = heap_alloc(WIRE_ATTACH_MAPS * sizeof(*maps));
     int32_t files[WIRE_ATTACH_FILES] = {0};
-    Error unheard;
     size_t count = read_maps(a, maps);
     if (a->request.files)
         (void)remote_read(r, a->request.files, files, sizeof(files));
     for (size_t i = 0; i <= count; i += AT_ONCE) {
-        if (!remote_stop(r, false, &unheard))
+        if (!stop_surely(r, false))
             break;
         for (size_t k = i; k < MIN(i + AT_ONCE, count); k++)
             if (!is_part(maps, count, k))
@@ -588,7 +600,6 @@ static bool none_inside(const HeapAttached *a, WireThread *rows)
 void heap_detach(HeapAttached *a)
 {
     WireThread *rows = heap_alloc(WIRE_THREADS_MAX * sizeof(*rows));
-    Error gone;
     a->is_left = true;
     for (unsigned tries = 0; tries < TRIES && a->is_left; tries++) {
         // Once the jumps are gone threads only leave.
@@ -596,7 +607,7 @@ void heap_detach(HeapAttached *a)
             sleep_ms(TRY_MS);
             continue;
         }
-        if (!remote_stop(&a->remote, true, &gone))
+        if (!stop_surely(&a->remote, true))
             break;
         if (a->is_hooked)
             restore_entries(a);

@@ -1185,7 +1185,7 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     else if (o->delay_ns == 0)
         events_enable_wide(&s->events);
     if ((o->argv && !release_child(s, err)) ||
-        (o->heap_target && !timers_attach(&s->arena, o, &s->timers, err))) {
+        (o->heap_target && !timers_attach(&s->timers, err))) {
         if (!stop_worker(s))
             result->killed_by = s->last_signal;
         return false;

@@ -163,16 +163,21 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
         return false;
     ret->program.environment = ret->session.environment;
     ret->is_static = events->heap && ret->program.is_static;
+    ret->target = options->heap_target;
+    if (ret->target && !heap_attacher_start(&ret->session, ret->target, &ret->attacher, err)) {
+        agent_session_close(&ret->session);
+        return false;
+    }
     agent_heaps_init(&ret->heaps, &ret->session);
     agent_rings_init(&ret->rings, &ret->session, events->heap ? &ret->heaps : NULL);
     return true;
 }
 
-bool timers_attach(Arena *arena, const SamplingOptions *options, Timers *t, Error *err)
+bool timers_attach(Timers *t, Error *err)
 {
-    t->is_attached = heap_attach(arena, &t->session, options->heap_target, &t->attached, err);
+    t->is_attached = heap_attacher_attach(&t->attacher, err);
     if (!t->is_attached)
-        agent_session_leave(&t->session, options->heap_target->pid);
+        agent_session_leave(&t->session, t->target->pid);
     return t->is_attached;
 }
 
@@ -217,19 +222,24 @@ void timers_look(Arena *arena, Timers *t)
     heap_at_exec_end(&t->at_exec);
 }
 
+// The process that has the agent in it: options.heap_target, or the static command.
+static uint32_t pid_of(const Timers *t)
+{
+    return t->target ? t->target->pid : t->attached.remote.pid;
+}
+
 bool timers_target_ended(const Timers *t)
 {
-    return t->is_attached && !agent_process_runs(t->attached.remote.pid);
+    return t->is_attached && !agent_process_runs(pid_of(t));
 }
 
 static void detach(Timers *t)
 {
-    if (!t->is_attached)
+    heap_attacher_end(&t->attacher);
+    if (!t->is_attached || t->target)
         return;
-    t->stopped_ns = t->attached.remote.stopped_ns;
     if (!timers_target_ended(t))
         heap_detach(&t->attached);
-    t->stopped_ns = MAX(t->stopped_ns, t->attached.remote.stopped_ns);
     remote_close(&t->attached.remote);
 }
 
@@ -259,18 +269,20 @@ void timers_note(const Timers *t, Profile *p)
         note_static(t, p);
     if (!t->is_attached)
         return;
+    const HeapAttachment *is = &t->attacher.is;
+    uint32_t pid = pid_of(t);
     if (!t->is_static)
         profile_note(
             p, NOTE_INFO, STR("attached"),
             "attached to process %u: %u functions hooked, its threads stopped for at most "
             "%.1f ms at a time; what it allocated before is not known by its stack, and its "
             "child processes are not in this recording",
-            t->attached.remote.pid, t->attached.hooked, (double)t->stopped_ns / 1e6);
-    if (t->attached.is_left)
+            pid, is->hooked, (double)is->stopped_ns / 1e6);
+    if (t->is_static ? t->attached.is_left : is->is_left)
         profile_note(p, NOTE_WARNING, STR("agent-left"),
                      "the code of process %u is as before, but a thread did not leave the agent: "
                      "the agent's memory stays mapped there",
-                     t->attached.remote.pid);
+                     pid);
 }
 
 void timers_start(Timers *t)
@@ -305,7 +317,9 @@ static void take(void *ctx, Bytes record)
 
 void timers_drain(Timers *t)
 {
-    if (t->is_attached)
+    if (t->is_attached && t->target)
+        heap_attacher_reap(&t->attacher);
+    else if (t->is_attached)
         remote_reap(&t->attached.remote);
     agent_rings_drain(&t->rings, take, t);
     if (t->rings.heaps)
@@ -337,10 +351,11 @@ void timers_close(Timers *t)
 {
     if (!t->session.page)
         return;
+    heap_attacher_end(&t->attacher);
     agent_rings_deinit(&t->rings);
     agent_heaps_deinit(&t->heaps);
     heap_timeline_deinit(&t->timeline);
     if (t->is_attached)
-        agent_session_leave(&t->session, t->attached.remote.pid);
+        agent_session_leave(&t->session, pid_of(t));
     agent_session_close(&t->session);
 }

@@ -8,6 +8,7 @@
 
 #include "collect/agents/rings.h"
 #include "collect/heap/at_exec.h"
+#include "collect/heap/attacher.h"
 #include "collect/heap/rows.h"
 #include "collect/sampling/events_internal.h"
 #include "collect/sampling/queue_internal.h"
@@ -18,19 +19,20 @@ typedef struct Timers {
     Chunk *chunk; // being filled; may be NULL
     AgentSession session;
     AgentRings rings;
-    AgentHeaps heaps;      // with options.heap
-    HeapTimeline timeline; // of them
-    int64_t origin_ns;     // 0 of the profile's times; set before the first drain
-    Program program;       // of the command, with the session's environment
-    HeapAttached attached; // to options.heap_target, or to the command, which is static
-    bool is_attached;
-    HeapAtExec at_exec; // the command is static, and has not allocated yet when it waits
+    AgentHeaps heaps;           // with options.heap
+    HeapTimeline timeline;      // of them
+    int64_t origin_ns;          // 0 of the profile's times; set before the first drain
+    Program program;            // of the command, with the session's environment
+    const AttachTarget *target; // options.heap_target
+    HeapAttacher attacher;      // to it
+    HeapAttached attached;      // to the command, which is static
+    bool is_attached;           // to either
+    HeapAtExec at_exec;         // the command is static, and has not allocated yet when it waits
     bool at_exec_waits;
     bool has_looked;
     bool is_static;         // the command is
     bool ended_unallocated; // … and has ended, or executed another program, before it allocated
     Error not_attached;     // why the agent could not be put into the command; "": it could
-    int64_t stopped_ns;     // how long its threads were stopped at most
     unsigned quiet_rounds;  // drains without a record
     bool is_filling;        // the last drain found many records
     uint64_t dropped;       // samples left out because the queue to the worker is full
@@ -43,7 +45,7 @@ void timers_events(Arena *arena, const SamplingOptions *options, Str why, EventS
 MUST_CHECK bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *events,
                             ChunkQueue *queue, Timers *ret, Error *err);
 // Puts the agent into the process of options.heap_target. What it allocates from now on is noted.
-MUST_CHECK bool timers_attach(Arena *arena, const SamplingOptions *options, Timers *t, Error *err);
+MUST_CHECK bool timers_attach(Timers *t, Error *err);
 // The command is static: traces it, before it is released.
 MUST_CHECK bool timers_trace_exec(const SamplingOptions *options, uint32_t pid, Timers *t,
                                   Error *err);
