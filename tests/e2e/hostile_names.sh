@@ -60,6 +60,35 @@ done
 holds "export as csv" csv "$ASSAY" export -f csv names.folded
 holds "export as firefox" json "$ASSAY" export -f firefox names.folded
 
+# Joined and compared on a page.
+holds "diff, page" html sh -c '"$ASSAY" diff --force --html diff.html other.folded names.folded >/dev/null && cat diff.html'
+check "names are joined" eval '"$ASSAY" import -f -o names.assay names.folded && "$ASSAY" import -f -o other.assay other.folded && "$ASSAY" merge -f -o joined.assay names.assay other.assay'
+holds "what is joined" text "$ASSAY" report -w --limit 0 joined.assay
+holds "what is joined, json" json "$ASSAY" report --json joined.assay
+# A survey that a stranger made.
+python3 - <<'PY'
+import json, os
+evil = "fi\x1b]0;pwned\x07\u009b31m\u202e<img src=x onerror=pwned()>=1+1"
+os.mkdir("names.survey")
+parts = [{"step": s, "side": side, "why": evil, "cure": evil} for s in ("time", "waits", "heap", "counts") for side in ("new", "old")]
+parts += [{"step": "cpu", "side": side, "file": "names.assay"} for side in ("new", "old")]
+json.dump({"schema": "assay-survey-folder", "version": 1, "command": evil, "against": evil, "page": evil, "seconds": 1, "status": 3,
+           "interrupted": False, "built_to_count": [], "steps": parts}, open("names.survey/survey.json", "w"))
+PY
+cp names.assay names.survey
+holds "a survey" text "$ASSAY" report names.survey
+holds "a survey's page" html "$ASSAY" view --no-open --html - names.survey
+# Other users' paths in the name of a step's file, and files that nobody writes to.
+outside() {
+    local name
+    for name in ../other.assay .. /etc/passwd sub/other.assay; do
+        sed "s|\"names.assay\"|\"$name\"|" names.survey/survey.json >evil.json
+        mkdir -p evil.survey && mv evil.json evil.survey/survey.json
+        fails . timeout 20 "$ASSAY" report evil.survey || { echo "$name"; return 1; }
+    done
+}
+check "a survey names no file outside of its folder" outside
+
 # Coverage.
 for view in report show; do
     holds "cover $view" text "$ASSAY" cover "$view" names.info
@@ -115,6 +144,22 @@ b.xml xml
 b.html html
 b.svg xml
 FILES
+
+# The name of a survey's command and of a call's function are the program's.
+command_file=$(printf 'pr\033]0;pwned\007\302\23331m<b>')
+printf 'int sink; int main(int argc, char **argv) { (void)argv; for (int i = 0; i < 3000000; i++) sink += argc; return 0; }\n' >work.c
+if gcc -g -o "$command_file" work.c; then
+    holds "survey on the screen" text "$ASSAY" survey -f --steps time,heap --max-time 0.05 -o screen.survey -- "./$command_file"
+    holds "survey, json" json "$ASSAY" survey -f --json --no-html --steps time,heap --max-time 0.05 -o screen.survey -- "./$command_file"
+    holds "loop on the screen" text "$ASSAY" loop --no-build --rounds 1 --steps time --max-time 0.05 -o screen.loop -- "./$command_file"
+    if [ "$(id -u)" = 0 ] && "$ASSAY" record -q -f --calls "./$command_file:main" -o calls.assay -- "./$command_file" 2>err.log; then
+        holds "report of calls" text "$ASSAY" report -w --calls calls.assay
+        holds "report of calls, json" json "$ASSAY" report --calls --json calls.assay
+        holds "view of calls" html "$ASSAY" view --no-open --html - calls.assay
+    else
+        skip 'names in calls' "$(head -n 1 err.log)"
+    fi
+fi
 
 # What a thread waits for has a name of the recorded program's choice.
 name=$(printf 'fi\033]0;pwned\007\302\23331m<img src=x onerror=pwned()>')

@@ -14,10 +14,13 @@
 all=${FAULT_ALL:-}
 may_leave_part=0
 may_leave_runs=0
+after_each= # a function that judges what else must hold
+limit=60    # seconds that a command may take
+may_wait=0
 
 # A failed command: status 1, or 2 as for a wrong command line, and an error in words.
 # What it may leave: a bench's and a count's whole result of the runs that were made,
-# a recording's .part file that opens.
+# a recording's .part file that opens, the recordings of a survey's steps.
 failed_in_words() { # STATUS
     local left
     [ "$1" -eq 1 ] || [ "$1" -eq 2 ] || { echo "status $1"; return 1; }
@@ -27,6 +30,9 @@ failed_in_words() { # STATUS
         out.log | 'out*') ;;
         out.json) python3 -m json.tool out.json >/dev/null || return 1 ;;
         out.cover) ;;
+        out.survey*) whole_survey "$left" || { echo "left $left"; return 1; } ;;
+        out.loop) ;;
+        out.html) [ "$may_leave_runs" = 1 ] && grep -q '</html>' out.html || { echo "left $left"; return 1; } ;;
         out.db) ;;
         out.counts) grep -q elapsed out.counts || { echo 'half a count'; return 1; } ;;
         out.assay) [ "$may_leave_runs" = 1 ] && whole out.assay || { echo "left $left"; return 1; } ;;
@@ -35,9 +41,17 @@ failed_in_words() { # STATUS
         esac
     done
 }
+# Each recording of a survey opens, also where the survey is not finished.
+whole_survey() { # FOLDER
+    local file
+    for file in "$1"/*.assay; do
+        [ ! -e "$file" ] || "$ASSAY" report "$file" >report.log 2>&1 || { cat report.log; return 1; }
+    done
+}
 # A command that got by: its result is there and, if it is a recording, opens.
 whole() { # OUTPUT
     local file=${1%.part.assay}
+    [[ $1 != *.survey ]] || { "$ASSAY" report "$1" >report.log 2>&1 || { cat report.log; return 1; }; return 0; }
     [ "$file" = "$1" ] || mv "$file.part" "$1"
     [ "$1" = - ] || [ -s "$1" ] || { echo "no '$1'"; return 1; }
     [[ $1 != *.assay ]] || "$ASSAY" report "$1" >report.log 2>&1 || { cat report.log; return 1; }
@@ -46,16 +60,18 @@ one_fault() { # KIND=ERROR N OUTPUT COMMAND...
     local fault=$1 n=$2 output=$3 status
     shift 3
     rm -rf out* .assay cache
-    timeout 60 "$TOOLS/fault" "$fault" "$n" fired "$@" >out.log 2>err.log </dev/null
+    timeout $limit "$TOOLS/fault" "$fault" "$n" fired "$@" >out.log 2>err.log </dev/null
     status=$?
     # Not every run makes as many calls; one that was never let go knows no leaks.
     [ "$(cat fired)" = fired ] || return 0
     if grep -qE 'Sanitizer|runtime error|Assertion' err.log; then
         echo 'a report of the sanitizer, or an assertion'
+    elif [ $status -eq 124 ] && [ "$may_wait" = 1 ] && grep -q '^assay: ' err.log && grep -q 'waits for changes' err.log; then
+        return 0
     elif [ $status -eq 0 ]; then
-        whole "$output" && return
+        whole "$output" && ${after_each:-true} && return
     else
-        failed_in_words $status && return
+        failed_in_words $status && ${after_each:-true} && return
     fi
     echo "$fault number $n: $*"
     head -n 20 err.log
@@ -78,7 +94,23 @@ sweep() { # KIND=ERROR OUTPUT COMMAND...
 # An input of --per-input is its argument, with which it succeeds.
 echo 'int main(int argc, char **argv) { (void)argv; return argc > 2; }' >prog.c
 gcc -g --coverage -o gcc-prog prog.c && gcc -g -o plain-prog prog.c || skip_all 'no gcc'
+"$TOOLS/make_profile" two-metrics other.assay
 printf 'main;work;hot 7\nmain;idle 1\n' >in.folded
+# Writes a byte for each turn of its life.
+cat >allocates.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+    for (;;) {
+        for (int i = 0; i < 100; i++)
+            free(malloc(64));
+        if (write(1, ".", 1) != 1)
+            return 1;
+        usleep(2000);
+    }
+}
+C
 cp "$TOP"/tests/golden/cover/cover.{covmapping,proftext} .
 cp "$TOP"/tests/fuzz/corpus/tracefile/lcov1 in.info
 cp "$TOP"/tests/fuzz/corpus/tracefile/lcov2 other.info
@@ -119,12 +151,41 @@ if [ -n "$all" ]; then
     sweeps 'report of a flight recording' "$faults" - "$ASSAY" report in.jfr
     sweeps 'cover export of Go blocks' "$faults" out.xml "$ASSAY" cover export in.out --format jacoco -o out.xml
     sweeps 'diff of two formats' "$faults" out.txt "$ASSAY" diff in.assay in.folded -o out.txt
+    # The page stays where the screen cannot be printed.
+    may_leave_runs=1
+    sweeps 'diff to a page' "$faults" out.html "$ASSAY" diff --html out.html in.assay in.folded
+    may_leave_runs=0
+    sweeps merge "$faults" out.assay "$ASSAY" merge -o out.assay in.assay other.assay
+    sweeps 'view, served' "$faults wait=EINTR" - "$ASSAY" view --serve --idle 20ms in.assay
+    sweeps cache "$faults" - env XDG_CACHE_HOME="$PWD/cache" "$ASSAY" cache --clear
+    # Of the other processes of a survey each has its own rows here.
+    sweeps survey "$faults $starts" out.survey "$ASSAY" survey -q --no-html --steps time,heap --max-time 0.01 -o out.survey -- ./plain-prog
+    "$ASSAY" survey -q --no-html --steps time,heap --max-time 0.01 -o made.survey -- ./plain-prog
+    sweeps 'report of a survey' "$faults" - "$ASSAY" report made.survey
+    # A round that fails waits for the next change.
+    may_wait=1 limit=10
+    sweeps loop "$faults $starts" - "$ASSAY" loop --no-build --rounds 1 --steps time --max-time 0.01 -o out.loop -- ./plain-prog
+    may_wait=0 limit=60
     sweeps 'view to a page' "$faults" out.html "$ASSAY" view --no-open --html out.html in.assay
-    may_leave_part=1
+    # A recording stays that cannot be compared.
+    may_leave_part=1 may_leave_runs=1
     "$ASSAY" heap -q -f -o base.assay -- ./plain-prog
     sweeps 'heap against a limit' "$faults $starts" out.assay "$ASSAY" heap -q --baseline base.assay --sample 64k -o out.assay -- ./plain-prog
+    may_leave_runs=0
     sweeps 'record with the heap' "$faults $starts" out.assay "$ASSAY" record -q --heap -o out.assay -- ./plain-prog
     sweeps 'cover run over inputs' "$faults $starts" - "$ASSAY" cover run -f -o out.cover --per-input corpus -- ./gcc-prog {}
+    # What is attached to goes on, and has its own code again.
+    # shellcheck disable=SC2053 # a pattern
+    if [[ 'heap, attached' == ${FAULT_ONLY:-*} ]] && gcc -g -O1 -fno-builtin -o allocates allocates.c; then
+        ./allocates >alive &
+        target=$!
+        eventually [ -s alive ]
+        goes_on() { local turn; turn=$(stat -c %s alive) && eventually eval '[ "$(stat -c %s alive)" -gt '"$turn"' ]' || { echo "the program that it was attached to has ended or hangs"; return 1; }; }
+        after_each=goes_on
+        sweeps 'heap, attached' "$faults ptrace=EPERM ptrace=EIO ptrace=ESRCH $starts" out.assay "$ASSAY" heap -q -p $target --duration 0.02 -o out.assay
+        after_each=
+        kill $target
+    fi
     may_leave_part=0
     sweeps annotate "$faults" - "$ASSAY" annotate in.assay
     sweeps 'export to a database' "$faults" out.db "$ASSAY" export in.assay --format sqlite -o out.db
@@ -166,6 +227,19 @@ if reason=$("$TOP/tests/e2e/lib/perf_allowed.py"); then
     sweeps record "$faults $starts perf=EMFILE ioctl=EINVAL fsync=EIO" out.assay "$ASSAY" record -q -o out.assay -- true
     [ -z "$all" ] || ! "$ASSAY" record -q -f --wait -o waits.assay -- true 2>err.log ||
         sweeps 'record of waits' "$faults $starts perf=EMFILE ioctl=EINVAL" out.assay "$ASSAY" record -q --wait -o out.assay -- true
+    [ -z "$all" ] || ! "$ASSAY" record -q -f --calls ./plain-prog:main -o calls.assay -- ./plain-prog 2>err.log ||
+        sweeps 'record of calls' "$faults $starts perf=EMFILE ioctl=EINVAL" out.assay "$ASSAY" record -q --calls ./plain-prog:main -o out.assay -- ./plain-prog
+    if [ -n "$all" ]; then
+        sweeps 'record as a flight recorder' "$faults $starts perf=EMFILE ioctl=EINVAL" out.assay "$ASSAY" record -q --flight -p $$ --duration 0.02 -o out.assay
+    fi
+    # shellcheck disable=SC2053 # a pattern
+    if [ -n "$all" ] && [[ dump == ${FAULT_ONLY:-*} ]]; then
+        "$ASSAY" record -q --flight -o flight.assay -p $$ 2>flight.log &
+        flight=$!
+        sweeps dump "$faults" - "$ASSAY" dump $flight
+        check 'a flight recorder whose dumps failed goes on' kill -TERM $flight
+        wait $flight
+    fi
     sweeps 'record, attached' 'perf=EACCES read=EIO open=EMFILE ioctl=EINVAL' out.assay "$ASSAY" record -q -p $$ --duration 0.02 -o out.assay
 else
     skip record "$reason"

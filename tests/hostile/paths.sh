@@ -68,6 +68,19 @@ try heap "$ASSAY" heap -q -f -o heap.assay -- ./spin 20
 try heap-report "$ASSAY" report heap.assay
 try survey "$ASSAY" survey -q -f --max-time 1 -o all.survey -- ./spin 20
 try survey-report "$ASSAY" report all.survey
+try survey-against "$ASSAY" survey -q -f --max-time 0.1 --steps time,cpu --against './spin 10' -o both.survey -- ./spin 10
+try loop "$ASSAY" loop --no-build --rounds 1 --steps time --max-time 0.1 -- ./spin 10
+try merge "$ASSAY" merge -f -o merged.assay in.assay in.assay
+try cache "$ASSAY" cache
+try cache-clear "$ASSAY" cache --clear
+try diff-page "$ASSAY" diff --force --html diff.html in.assay in.folded
+try view-served "$ASSAY" view --serve --idle 50ms in.assay
+if [ "$(uname -m)" = x86_64 ]; then
+    ./spin 100000 &
+    target=$!
+    try heap-attached "$ASSAY" heap -q -f -p $target --duration 0.1 -o attached.assay
+    kill $target
+fi
 try heap-gates "$ASSAY" heap -q -f -o gated.assay --sample 64k --max-peak 1 --leaks 0 --baseline heap.assay -- ./spin 20
 for format in dhat massif heaptrack; do try "export-$format" "$ASSAY" export heap.assay -f "$format" --force -o "heap.$format"; done
 try record-heap "$ASSAY" record -q -f --heap -o both.assay -- ./spin 50
@@ -94,6 +107,13 @@ if "$TOP/tests/e2e/lib/perf_allowed.py" >/dev/null; then
     try report-command "$ASSAY" report -- ./spin 50
     try top "$ASSAY" top -d 0.1 -n 2 -- ./spin 300
     try record-wait "$ASSAY" record -q -f --wait -o waits.assay -- ./spin 50
+    try record-calls "$ASSAY" record -q -f --calls ./spin:main -o calls.assay -- ./spin 20
+    try record-flight "$ASSAY" record -q -f --flight -p $$ --duration 0.1 -o flight.assay
+    "$ASSAY" record -q -f --flight -p $$ --duration 600 -o kept.assay 2>flight.log &
+    flight=$!
+    try dump "$ASSAY" dump $flight
+    kill $flight
+    wait $flight
     try record-again "$ASSAY" record -q -f -o run.assay -- ./spin 200
     if [ "$(uname -m)" = x86_64 ]; then
         "$cc" -O1 -o jit "$TOP/tests/programs/jit.c" && "$cc" -O1 -o jitdump "$TOP/tests/programs/jitdump.c"

@@ -10,7 +10,7 @@
 moments=200
 [ -z "${NIGHTLY_SAMPLE:-}" ] || moments=4
 
-"$TOOLS/make_profile" plain in.assay
+"$TOOLS/make_profile" plain in.assay && "$TOOLS/make_profile" two-metrics other.assay || exit 1
 printf 'main;work;hot 7\nmain;idle 1\n' >in.folded
 cp "$TOP"/tests/golden/cover/cover.{covmapping,proftext} .
 cp "$TOP"/tests/fuzz/corpus/tracefile/lcov1 in.info
@@ -37,7 +37,18 @@ kills 'cover add' out.info cover add in.info in.info -f -o out.info
 kills bench out.json bench -N --warmup 0 --runs 3 --export-json out.json true
 kills 'bench to a recording' out.assay bench -N --warmup 0 --runs 3 --force --recording out.assay true
 kills 'bench to a database' out.db bench -N --warmup 0 --runs 3 --save x --db out.db true
-gcc -g -o plain counted.c || exit 1
+cat >allocates.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+    for (;;) {
+        free(malloc(64));
+        usleep(1000);
+    }
+}
+C
+gcc -g -o plain counted.c && gcc -g -O0 -fno-builtin -o allocates allocates.c || exit 1
 kills heap out.assay heap -q -f -o out.assay -- ./plain
 kills 'import of a packed file' out.assay import in.dtrace.bz2 -f -o out.assay
 kills 'import of a flight recording' out.assay import in.jfr -f -o out.assay
@@ -45,6 +56,21 @@ kills 'cover export of Go blocks' out.xml cover export in.out --format jacoco -f
 kills 'heap against a limit' out.assay heap -q -f --sample 64k --max-peak 100M -o out.assay -- ./plain
 kills 'diff of two formats' out.txt diff in.assay in.folded --force -o out.txt
 kills 'view to a page' out.html view in.assay --no-open --force --html out.html
+kills 'diff to a page' out.html diff in.assay other.assay --force --html out.html
+kills merge out.assay merge in.assay other.assay -f -o out.assay
+kills survey out.survey survey -q -f --no-html --steps time,heap --max-time 0.01 -o out.survey -- ./plain
+kills loop out.loop loop --no-build --rounds 1 --steps heap -o out.loop -- ./plain
+# The program that it attaches to lives on.
+./allocates >alive &
+target=$!
+if [ "$(uname -m)" = x86_64 ] && "$ASSAY" heap -q -f -p $target --duration 0.01 -o out.assay 2>err; then
+    rm out.assay
+    kills 'heap, attached' out.assay heap -q -f -p $target --duration 0.01 -o out.assay
+    check 'the program that it attached to goes on' kill $target
+else
+    kill $target
+    skip 'heap, attached' "$(head -n 1 err)"
+fi
 kills stat out.txt stat -o out.txt true
 if reason=$("$TOP/tests/e2e/lib/perf_allowed.py"); then
     kills record out.assay record -q -f -o out.assay -- true
@@ -53,6 +79,11 @@ if reason=$("$TOP/tests/e2e/lib/perf_allowed.py"); then
         rm waits.assay
         kills 'record of waits' out.assay record -q -f --wait -o out.assay -- true
     fi
+    if "$ASSAY" record -q -f --calls ./plain:main -o calls.assay -- ./plain 2>err; then
+        rm calls.assay
+        kills 'record of calls' out.assay record -q -f --calls ./plain:main -o out.assay -- ./plain
+    fi
+    kills 'record as a flight recorder' out.assay record -q -f --flight -p $$ --duration 0.02 -o out.assay
     kills 'record, attached' out.assay record -q -f -p $$ --duration 0.02 -o out.assay
 else
     skip record "$reason"

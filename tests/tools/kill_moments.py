@@ -5,7 +5,7 @@
 Runs COMMAND, which writes OUTPUT, again and again in the working folder. Each time SIGKILL ends it
 before its n-th system call (FAULT is tests/tools/fault). The numbers come from a generator with a
 fixed seed, so that a failure can be repeated with the n that it names. Every other run finds an
-older OUTPUT, the file `older`. Afterwards OUTPUT is the older file or a whole one, there may be
+older OUTPUT, the file `older`. OUTPUT may be a folder of a survey or of a loop. Afterwards OUTPUT is the older file or a whole one, there may be
 whole files OUTPUT.part and OUTPUT.*.tmp, and nothing else is left: no file, no process, and
 nothing temporary in the folders that were there before (a cache)."""
 import os
@@ -42,6 +42,29 @@ def opens(path, like):
     return True
 
 
+def survey_opens(folder):
+    """Whether a folder is a survey that can be shown."""
+    done = subprocess.run([ASSAY, "report", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    if done.returncode:
+        print(done.stdout.decode("utf-8", "replace")[-500:])
+    return not done.returncode
+
+
+def folder_opens(path, output):
+    """Whether each recording in the folder opens; in that with the final name it is the whole."""
+    if path.name == output and path.suffix == ".survey":
+        return survey_opens(path)
+    return all(opens(file, "x.assay") for file in path.glob("**/*.assay")) and \
+        all(survey_opens(file.parent) for file in path.glob("**/survey.json"))
+
+
+def remove(name):
+    if os.path.isdir(name):
+        shutil.rmtree(name)
+    else:
+        os.unlink(name)
+
+
 def run(fault, n, command):
     done = subprocess.run([fault, "any=KILL", str(n), "fired", *command], stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120, check=False)
@@ -52,7 +75,10 @@ def troubles(before, output, older):
     yield from (f"left {path}" for path in Path(".").glob("*/**/*") if not path.is_dir() and ".tmp" in path.name)
     for name in sorted(set(os.listdir(".")) - before - {"fired"}):
         path = Path(name)
-        if path.is_dir():
+        if path.is_dir() and name.startswith(output):
+            if not folder_opens(path, output):
+                yield f"{name} is not whole"
+        elif path.is_dir():
             yield f"left folder {name}"
         elif name == output and older and path.read_bytes() == Path("older").read_bytes():
             pass
@@ -70,17 +96,18 @@ def main():
     status, calls, said = run(fault, 0, command)
     if status or not Path(output).exists():
         sys.exit(f"status {status} without any fault: {said}")
+    if os.path.lexists("older"):
+        remove("older")
     os.rename(output, "older")
     before |= {"older", "fired"}
     numbers, bad = random.Random(output + command[1]), 0
     for i in range(moments):
         n = numbers.randint(1, int(calls))
         for name in set(os.listdir(".")) - before:
-            if os.path.isdir(name):
-                shutil.rmtree(name)
-            else:
-                os.unlink(name)
-        if i % 2:
+            remove(name)
+        if i % 2 and os.path.isdir("older"):
+            shutil.copytree("older", output)
+        elif i % 2:
             shutil.copy("older", output)
         status, fired, said = run(fault, n, command)
         wrong = list(troubles(before, output, i % 2)) if fired == "fired" else []
@@ -92,7 +119,7 @@ def main():
             print(f"call {n} of {calls}{', over an older file' if i % 2 else ''}: {line}")
         bad += bool(wrong)
     for name in set(os.listdir(".")) - before | {"older"}:
-        os.unlink(name)
+        remove(name)
     print(f"{moments} moments, {bad} with trouble")
     sys.exit(1 if bad else 0)
 

@@ -172,29 +172,38 @@ static bool make_temporary(Arena *arena, Place *place, Error *err)
     return true;
 }
 
-// Moves an older survey away, or removes it.
-static bool clear_place(const SurveyOptions *o, Arena *arena, const Place *place, Error *err)
+// Moves an older survey, which lies in the folder `from`, away, or removes it.
+static bool clear_older(const SurveyOptions *o, Arena *arena, Str output, Str from, Error *err)
 {
-    const char *output = arena_c_str(arena, place->output);
-    Str old = arena_printf(arena, "%" STR_FMT ".old", STR_ARG(place->output));
-    if (!os_file_exists(place->output))
-        return true;
+    const char *older = arena_c_str(arena, from);
+    Str old = arena_printf(arena, "%" STR_FMT ".old", STR_ARG(output));
     if (o->force)
-        return os_tree_remove(AT_FDCWD, output) || error_os(err, "cannot remove '%s'", output);
+        return os_tree_remove(AT_FDCWD, older) || error_os(err, "cannot remove '%s'", older);
     if (os_file_exists(old) && !survey_folder_is(old))
         return error_set(err, ERROR_USAGE, "'%" STR_FMT "' exists and is not a survey",
                          STR_ARG(old));
     if (os_file_exists(old) && !os_tree_remove(AT_FDCWD, old.ptr))
         return error_os(err, "cannot remove '%s'", old.ptr);
-    return rename(output, old.ptr) == 0 || error_os(err, "cannot rename '%s'", output);
+    return rename(older, old.ptr) == 0 || error_os(err, "cannot rename '%s'", older);
 }
 
-// Gives the finished folder its name.
+// Gives the finished folder its name. The older one gets the temporary name in the same moment, so
+// that there is one of the two when this process is killed.
 static bool publish(const SurveyOptions *o, Arena *arena, Place *place, Error *err)
 {
-    if (!clear_place(o, arena, place, err))
+    const char *output = arena_c_str(arena, place->output);
+    bool has_older = os_file_exists(place->output);
+    if (has_older &&
+        renameat2(AT_FDCWD, place->temporary.ptr, AT_FDCWD, output, RENAME_EXCHANGE) == 0) {
+        Str older = place->temporary;
+        place->temporary = STR("");
+        return clear_older(o, arena, place->output, older, err) ||
+               error_hint(err, "the older survey is in %" STR_FMT, STR_ARG(older));
+    }
+    // Some file systems exchange no names.
+    if (has_older && !clear_older(o, arena, place->output, place->output, err))
         return error_hint(err, "the new results are in %" STR_FMT, STR_ARG(place->temporary));
-    if (rename(place->temporary.ptr, arena_c_str(arena, place->output)) != 0) {
+    if (rename(place->temporary.ptr, output) != 0) {
         error_os(err, "cannot rename '%" STR_FMT "'", STR_ARG(place->temporary));
         return error_hint(err, "the results are in it");
     }

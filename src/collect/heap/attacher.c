@@ -31,6 +31,7 @@ static void serve(void *ctx, Str request, StrBuf *reply)
     HeapAttacher *a = ctx;
     switch (request.len ? request.ptr[0] : 0) {
     case ATTACH:
+        a->has_tried = true;
         a->is.is_attached = heap_attach(&a->arena, a->session, a->target, &a->attached, &a->is.err);
         note(a);
         break;
@@ -49,10 +50,9 @@ static void serve(void *ctx, Str request, StrBuf *reply)
 static void end(void *ctx)
 {
     HeapAttacher *a = ctx;
-    if (!a->is.is_attached)
-        return;
     detach_here(a);
-    agent_session_leave(a->session, a->target->pid);
+    if (a->has_tried)
+        agent_session_leave(a->session, a->target->pid);
 }
 
 // ---- In the recorder --------------------------------------------------------------------

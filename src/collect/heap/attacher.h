@@ -27,6 +27,7 @@ typedef struct HeapAttacher {
     // In the process.
     Arena arena;
     HeapAttached attached;
+    bool has_tried; // so that there may be files of the target in the session
 } HeapAttacher;
 
 // Starts the process; all given is borrowed and must stay. Call it before this process has threads.
