@@ -179,13 +179,23 @@ static void note_weights(Profile *p, const ConsumerCounts *c)
 }
 
 // Processor time is what a recording of clock samples shows. Of a program that sleeps nearly
-// always it says next to nothing about where the time went.
-static void note_waiting(Profile *p, const EventSet *events, uint64_t used_ns, uint64_t wall_ns)
+// always it says next to nothing about where the time went. On a busy machine a program that
+// computes gets little of it, too, without waiting for anything.
+static void note_waiting(Profile *p, const EventSet *events, const ChildEnd *child,
+                         uint64_t used_ns, uint64_t wall_ns)
 {
     enum { SHARE = 10 };
     const uint64_t least_ns = 300000000;
     if (wall_ns < least_ns || used_ns > wall_ns / SHARE || events->options->waits)
         return;
+    // The kernel took the processor from it more often than it gave it up.
+    if (child->usage.ru_nivcsw > child->usage.ru_nvcsw) {
+        profile_note(p, NOTE_INFO, STR("waiting"),
+                     "the program used %.1f ms of processor time in %.2f s: other programs had the "
+                     "processors for most of the rest",
+                     (double)used_ns / 1e6, (double)wall_ns / 1e9);
+        return;
+    }
     const char *way =
         "assay record --wait -- CMD (root), or -e context-switches -c 1, shows what for";
     profile_note(p, NOTE_WARNING, STR("waiting"),
@@ -209,7 +219,7 @@ static void child_facts(Profile *p, const EventSet *events, const ChildEnd *chil
     set_number(p, FACT_SYSTEM_NS, sys);
     set_number(p, FACT_MAX_RSS_BYTES, (uint64_t)child->usage.ru_maxrss * 1024);
     if (event_is_clock(&events->events.at[0]) && !events->options->system_wide)
-        note_waiting(p, events, user + sys, (uint64_t)r->wall_ns);
+        note_waiting(p, events, child, user + sys, (uint64_t)r->wall_ns);
     uint64_t observed = user + (events->user_only && !events->traced && !events->timed ? 0 : sys);
     // A rate over less than a tenth of a second would be noise.
     if (events_fixed_period(events, &events->events.at[0]) == 0 && !events->options->system_wide &&
