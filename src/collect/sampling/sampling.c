@@ -57,7 +57,9 @@ enum {
     AGENTS_MS = 50,                // how often the rings of agents are emptied
     HEAPS_MS = 10,                 // … where programs wait for that while one is full
     SWITCH_FDS_MAX = 4096,         // for records of context switches
-    LOAD_AFTER_NS = 10000000, // a command that has not ended by then gets programs in the kernel
+    LOAD_AFTER_NS = 10000000,  // a command that has not ended by then gets programs in the kernel,
+    LOAD_CPU_NS = 5000000,     // … when it has used so much of a processor,
+    LOAD_LATEST_NS = 50000000, // … or after this time: its children may have used it
     HALF_HITS = 64,
     TICK_SHARE = 10, // one part of this many of the time goes to looking at traced threads
 };
@@ -418,12 +420,34 @@ static void raise_priority(void)
     syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
+static int64_t cpu_of_process(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+        return 0;
+    return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+// Waits until the command has run for a moment. True when it has ended. On a busy machine a command
+// that is nearly done may have waited for a processor for most of that time.
+static bool command_is_short(Sampling *s)
+{
+    for (int64_t waited = 0; waited < LOAD_LATEST_NS; waited += LOAD_AFTER_NS) {
+        if (waited > 0 && cpu_of_process(s->child.pid) >= LOAD_CPU_NS)
+            return false;
+        if (queue_wait_closed(&s->queue, LOAD_AFTER_NS))
+            return true;
+    }
+    return false;
+}
+
 // Loads the programs, unless the recorded command ends at once: the kernel checks them for longer
 // than such a command takes. Records wait in the queue meanwhile.
 static void load_programs(Sampling *s)
 {
     Programs *p = &s->programs;
-    if (!p->is_prepared || (s->child.pid > 0 && queue_wait_closed(&s->queue, LOAD_AFTER_NS)))
+    if (!p->is_prepared || (s->child.pid > 0 && command_is_short(s)))
         return;
     programs_load(&s->events, !s->options->no_runtimes, p);
     consumer_use_programs(s->consumer, p->known.shared, p->capture.targets);
