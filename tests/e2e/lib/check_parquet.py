@@ -109,6 +109,18 @@ def compare(folder, path):
     same("lines", sorted((row["file"], row["line"], row["executions"]) for row in rows(folder, "lines")
                          if row["executions"] is not None),
          sorted((strings[a], b, c) for a, b, c in columns(data, "line counts", "file", "line", "count")))
+    same("calls", [(row["call"] - 1, threads[row["thread"]]["tid"], row["begin_ns"], row["end_ns"], row["depth"],
+                    row["late"] + 2 * row["open"] + 4 * row["work"]) for row in rows(folder, "calls")],
+         [(i, tids[a], b, c, d, e) for i, (a, b, c, d, e) in
+          enumerate(columns(data, "calls", "thread", "begin_ns", "end_ns", "depth", "flags"))] if "calls" in data else [])
+    same("values of calls", [(row["call"] - 1, row["name"], row["value"]) for row in rows(folder, "call_values")],
+         [(a, strings[b], c) for a, b, c in columns(data, "call values", "call", "name", "value")]
+         if "call values" in data else [])
+    same("waits", [(threads[row["thread"]]["tid"], row["object"] or "", row["count"], row["blocked_ns"],
+                    row["runnable_ns"], row["longest_ns"]) for row in rows(folder, "waits")],
+         [(tids[a], strings[b], *c) for a, b, *c in
+          columns(data, "waits", "thread", "object", "count", "blocked_ns", "runnable_ns", "longest_ns")]
+         if "waits" in data else [])
     numbers = {row["recording"] for name in ("recordings", "samples", "frames", "lines") for row in rows(folder, name)}
     same("numbers of the recording", len(numbers), 1)
     print("%d samples, %d stacks, %d runs, %d points, %d lines" % (
