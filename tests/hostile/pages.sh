@@ -45,6 +45,14 @@ names = [f"marker-{i} " + text for i, text in enumerate((
 with open("names.folded", "w", encoding="utf-8") as out:
     for i, name in enumerate(names):
         out.write(f"main;{name.replace(';', ',')};leaf {i + 30}\n")
+# The baseline has names that the other recording has not, and all of that one's with other weights.
+with open("base.folded", "w", encoding="utf-8") as out:
+    for i, name in enumerate(names):
+        out.write(f"main;{name.replace(';', ',')};leaf {90 - i}\nmain;gone {name.replace(';', ',')} {i + 7}\n")
+with open("base.info", "w", encoding="utf-8") as out:
+    for name in names[:6]:
+        out.write(f"TN:\nSF:src/{name}.c\nFN:1,{name}\nFNDA:0,{name}\nDA:1,0\nDA:2,5\nBRDA:1,0,0,0\nBRDA:1,0,1,0\nend_of_record\n"
+                  f"SF:src/gone {name}.c\nFN:1,gone {name}\nFNDA:1,gone {name}\nDA:1,1\nend_of_record\n")
 with open("names.info", "w", encoding="utf-8") as out:
     for name in names:
         out.write(f"TN:\nSF:src/{name}.c\nFN:1,{name}\nFNDA:3,{name}\nDA:1,3\nDA:2,0\nBRDA:1,0,0,2\nBRDA:1,0,1,0\nend_of_record\n")
@@ -54,12 +62,17 @@ PY
 name=$(cat name.txt)
 "$ASSAY" flame names.folded -o flame.svg && "$ASSAY" flame names.folded --title "$name" -o title.svg &&
     "$ASSAY" view --no-open names.folded --html view.html 2>err &&
-    "$ASSAY" cover export --format html names.info -o cover.html &&
-    "$ASSAY" diff names.folded names.folded --html diff.html --flame change.svg >out 2>err &&
+    "$ASSAY" cover export --format html names.info --baseline base.info -o cover.html &&
+    "$ASSAY" diff base.folded names.folded --html diff.html --flame change.svg >out 2>err &&
     "$ASSAY" bench -N -r 3 -n "$name" true --html bench.html --svg bench.svg >out 2>err &&
     "$ASSAY" stat -r 3 --html stat.html -- true "$name" >out 2>err
 verdict 'the pages are written' $?
-for page in view.html diff.html flame.svg change.svg title.svg cover.html bench.html bench.svg stat.html; do
+# A survey of two programs whose names are markup.
+markup='<img src=x onerror=document.documentElement.dataset.pwned=1>'
+for which in old new; do cp "$(type -P true)" "marker-0 $which $markup"; done
+"$ASSAY" survey --steps time,cpu -M 1 -q -o s --html survey.html --against "'./marker-0 old $markup'" -- "./marker-0 new $markup" >out 2>err
+verdict 'the page of a survey is written' $?
+for page in view.html diff.html survey.html flame.svg change.svg title.svg cover.html bench.html bench.svg stat.html; do
     check "names in $page are text" opens marker-0 $page
     [ -z "$driver" ] || check "names in $page are text when they are touched" touch_page marker-0 $page
 done

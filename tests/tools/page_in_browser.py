@@ -108,7 +108,8 @@ class Driver:
         else:
             sys.exit("chromedriver does not start")
         self.base = f"http://127.0.0.1:{port.group(1)}"
-        wish = {"browserName": "chrome", "goog:chromeOptions": {
+        # The default of 30 s is too short for a busy machine.
+        wish = {"browserName": "chrome", "timeouts": {"script": 180000}, "goog:chromeOptions": {
             "binary": browser, "args": [*OPTIONS, f"--user-data-dir={profile}", "--window-size=1200,900"]}}
         session = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wish}})
         self.base += "/session/" + session["sessionId"]
@@ -117,7 +118,7 @@ class Driver:
         request = urllib.request.Request(self.base + path, method=method, headers={"Content-Type": "application/json"},
                                          data=None if body is None else json.dumps(body).encode())
         try:
-            with urllib.request.urlopen(request, timeout=100) as answer:
+            with urllib.request.urlopen(request, timeout=200) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as refused:
             sys.exit(f"{method} {path}: {refused.read().decode('utf-8', 'replace')[:2000]}")
