@@ -111,6 +111,43 @@ if command -v musl-gcc >/dev/null; then
         check "a static program of musl's" other ./musl-static
 fi
 
+killed() {
+    attach || return 1
+    kill -KILL "$recorder"
+    wait "$recorder"
+    for _ in $(seq 250); do [ "$(dd "if=/proc/$target/mem" bs=1 count=1 skip="$malloc" 2>/dev/null | od -An -tx1)" != ' e9' ] && ! grep -q /dev/shm/assay "/proc/$target/maps" && break; sleep 0.02; done
+    do_it after && same_code && ! grep -q /dev/shm/assay "/proc/$target/maps"
+}
+same_code() { dd "if=/proc/$target/mem" bs=1 count=16 skip="$malloc" 2>/dev/null | od -An -tx1 | cmp - <(tail -1 before.state); }
+check 'the recorder is killed: the program goes on, and its code is as before' killed
+attach_again() { attach && do_it after && detach && is 1000 'blocks allocated' after; }
+check '… and another one attaches' attach_again
+
+# lives COMMAND…: recorded for a while in its work, which it does again and again, it lives.
+lives() {
+    "$@" >out &
+    local pid runs=$! rc=0
+    for _ in $(seq 200); do [ -s out ] && break; sleep 0.02; done
+    pid=$(pgrep -P $runs) || pid=$runs
+    timeout 30 "$ASSAY" heap -q -f -o heap.assay -p "$pid" --duration 0.2 2>err && kill -0 "$pid" && "$ASSAY" report heap.assay | grep -q '[0-9]  .*work.* v\.' || { cat err; "$ASSAY" report heap.assay; rc=1; }
+    kill -KILL "$pid"
+    wait $runs
+    return $rc
+}
+if command -v g++ >/dev/null; then
+    printf '#include <cstdio>\n#include <map>\n#include <string>\n#include <unistd.h>\n__attribute__((noinline)) static size_t work() { std::map<int, std::string> m; for (int i = 0; i < 100; i++) m[i] = std::string(100, 120); return m.size(); }\nint main() { puts("ready"); fflush(stdout); for (;;) { work(); usleep(2000); } }\n' >v.cc
+    g++ -g -O2 -o cplusplus v.cc 2>gcc.log || cat gcc.log
+    check 'C++' lives ./cplusplus
+    if unshare --pid --mount --fork true 2>/dev/null; then
+        check 'a program in a container' lives unshare --pid --mount --fork --mount-proc ./cplusplus
+    fi
+fi
+if command -v rustc >/dev/null; then
+    printf 'use std::collections::HashMap;\n#[inline(never)]\nfn work() -> usize { let mut m = HashMap::new(); for i in 0..100 { m.insert(i, format!("value {i}")); } m.len() }\nfn main() { println!("ready"); loop { std::hint::black_box(work()); std::thread::sleep(std::time::Duration::from_millis(2)); } }\n' >v.rs
+    rustc -g -O -o rust v.rs 2>rustc.log || cat rustc.log
+    check 'Rust' lives ./rust
+fi
+
 # A storm of 16 threads on top of which the recorder comes and goes.
 echo 'storm 16 3' >&"$to"
 storm() {

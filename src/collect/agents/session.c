@@ -297,7 +297,7 @@ static void close_others(int a, int b)
 }
 
 // In the guard: the end of `fd` is that of the collector. A byte says that there is nothing to do.
-static void guard(const AgentSession *s, int fd)
+static void guard(AgentSession *s, const AgentSessionOptions *o, int fd)
 {
     char byte;
     ssize_t n;
@@ -317,6 +317,9 @@ static void guard(const AgentSession *s, int fd)
     if (n > 0)
         return;
     atomic_store(&s->page->state, WIRE_OVER);
+    uint32_t left = o->orphaned ? o->orphaned(o->orphaned_ctx) : 0;
+    if (left)
+        agent_session_leave(s, left);
     // A program between its fork and its exec has no ring; so a few looks must find nothing.
     for (int calm = 0; calm < GUARD_CALM_LOOKS;) {
         calm = any_runs(s->folder) ? 0 : calm + 1;
@@ -325,7 +328,7 @@ static void guard(const AgentSession *s, int fd)
     (void)remove_folder(s->folder_fd, s->folder);
 }
 
-static bool start_guard(AgentSession *s, Error *err)
+static bool start_guard(AgentSession *s, const AgentSessionOptions *o, Error *err)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -333,7 +336,7 @@ static bool start_guard(AgentSession *s, Error *err)
     s->guard = fork();
     if (s->guard == 0) {
         close(ends[1]);
-        guard(s, ends[0]);
+        guard(s, o, ends[0]);
         _exit(0);
     }
     close(ends[0]);
@@ -390,7 +393,7 @@ bool agent_session_open(Arena *arena, const AgentSessionOptions *options, AgentS
     AgentSession s = {.folder_fd = -1, .guard_fd = -1};
     if (!make_folder(options, &s, err))
         return false;
-    if (!start_guard(&s, err)) {
+    if (!start_guard(&s, options, err)) {
         (void)remove_folder(s.folder_fd, s.folder);
         close_folder(&s);
         return false;

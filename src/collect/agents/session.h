@@ -26,6 +26,10 @@ typedef struct AgentSessionOptions {
     uint64_t sample_bytes; // 0: each block is noted
     uint64_t ring_bytes;   // a power of two
     Bytes entries;         // with notes_heap: the file WIRE_ENTRIES_FILE; empty: none
+    // Called in the guard when this process was killed. The result is a process that is no longer
+    // one of the session; 0: none. NULL: there is nothing to do.
+    uint32_t (*orphaned)(void *ctx);
+    void *orphaned_ctx;
 } AgentSessionOptions;
 
 typedef struct AgentSession {

@@ -229,12 +229,12 @@ static bool hold(const HeapAtExec *x)
 }
 
 bool heap_at_exec_attach(Arena *arena, HeapAtExec *x, const AgentSession *session,
-                         HeapAttached *ret, Error *err)
+                         HeapOrphan *orphan, HeapAttached *ret, Error *err)
 {
     take_breakpoints(x, x->memory_fd);
     x->count = 0;
     bool ok = hold(x) || error_set(err, ERROR_OS, "process %u does not stop", x->target.pid);
-    ok = ok && heap_attach(arena, session, &x->target, ret, err);
+    ok = ok && heap_attach(arena, session, &x->target, orphan, ret, err);
     (void)kill((pid_t)x->target.pid, SIGCONT);
     return ok;
 }

@@ -37,7 +37,7 @@ HeapAtExecState heap_at_exec_look(HeapAtExec *x);
 // Once it was reached: takes the breakpoints away, attaches, and lets the program go on, also on
 // false.
 MUST_CHECK bool heap_at_exec_attach(Arena *arena, HeapAtExec *x, const AgentSession *session,
-                                    HeapAttached *ret, Error *err);
+                                    HeapOrphan *orphan, HeapAttached *ret, Error *err);
 // Takes the breakpoints away and lets the program go, whatever its state.
 void heap_at_exec_end(HeapAtExec *x);
 

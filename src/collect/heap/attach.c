@@ -14,6 +14,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -30,6 +31,13 @@ enum {
     TRY_MS = 5,
     STACK_SEARCHED = 256 << 10,
     TCB_SEARCHED = 2048,
+};
+
+struct HeapOrphan {
+    _Atomic uint32_t pid; // that has the agent; 0: none
+    const WireEntries *entries;
+    uint64_t image, image_bytes;
+    WireAttach request;
 };
 
 static void sleep_ms(long ms)
@@ -526,10 +534,22 @@ static bool run_agent(Arena *arena, HeapAttached *a, Error *err)
             error_os(err, "cannot read from process %u", r->pid));
 }
 
-bool heap_attach(Arena *arena, const AgentSession *session, const AttachTarget *target,
-                 HeapAttached *a, Error *err)
+// Before the jumps are written: to restore what is there does no harm.
+static void tell_orphan(const HeapAttached *a)
 {
-    *a = (HeapAttached){.entries = target->entries.wire};
+    HeapOrphan *o = a->orphan;
+    if (!o)
+        return;
+    o->image = a->image;
+    o->image_bytes = a->image_bytes;
+    o->request = a->request;
+    atomic_store(&o->pid, a->remote.pid);
+}
+
+bool heap_attach(Arena *arena, const AgentSession *session, const AttachTarget *target,
+                 HeapOrphan *orphan, HeapAttached *a, Error *err)
+{
+    *a = (HeapAttached){.orphan = orphan, .entries = target->entries.wire};
     a->request.granule_bits = target->is_glibc ? GLIBC_GRANULE_BITS : OTHER_GRANULE_BITS;
     snprintf(a->request.folder, sizeof(a->request.folder), "%s", session->folder);
     ProcStatus status;
@@ -542,6 +562,8 @@ bool heap_attach(Arena *arena, const AgentSession *session, const AttachTarget *
     if (!ok && a->image)
         clear(a);
     a->hooked = a->request.count;
+    if (ok)
+        tell_orphan(a);
     if (ok && hook(a, err))
         return true;
     if (ok)
@@ -619,5 +641,45 @@ void heap_detach(HeapAttached *a)
     }
     if (!a->is_left)
         clear(a);
+    if (a->orphan)
+        atomic_store(&a->orphan->pid, 0);
     heap_free(rows);
+}
+
+// ---- When this process is killed --------------------------------------------------------
+
+HeapOrphan *heap_orphan_new(const WireEntries *entries)
+{
+    HeapOrphan *o =
+        mmap(NULL, sizeof(*o), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (o == MAP_FAILED)
+        return NULL;
+    o->entries = entries;
+    return o;
+}
+
+void heap_orphan_free(HeapOrphan *o)
+{
+    if (o)
+        munmap(o, sizeof(*o));
+}
+
+uint32_t heap_orphan_detach(void *orphan)
+{
+    HeapOrphan *o = orphan;
+    uint32_t pid = atomic_load(&o->pid);
+    Arena arena = {0};
+    Error unheard;
+    HeapAttached a = {.orphan = o,
+                      .entries = o->entries,
+                      .image = o->image,
+                      .image_bytes = o->image_bytes,
+                      .request = o->request,
+                      .is_hooked = true};
+    if (pid && remote_open(&arena, pid, &a.remote, &unheard)) {
+        heap_detach(&a);
+        remote_close(&a.remote);
+    }
+    arena_deinit(&arena);
+    return pid;
 }

@@ -27,8 +27,20 @@ MUST_CHECK bool heap_attach_find(Arena *arena, uint32_t pid, AttachTarget *ret, 
 // account.
 bool heap_attach_can(const HeapEntries *entries);
 
+// What another process needs to take the agent out when this one was killed; in memory that both
+// share.
+typedef struct HeapOrphan HeapOrphan;
+
+// Makes it, before the other process is forked. NULL: there is no memory.
+HeapOrphan *heap_orphan_new(const WireEntries *entries);
+void heap_orphan_free(HeapOrphan *o); // accepts NULL
+// In the other process, with a HeapOrphan: takes the agent out of the process that has it. Gives
+// its number; 0: none has it.
+uint32_t heap_orphan_detach(void *orphan);
+
 // A process that has the agent in it.
 typedef struct HeapAttached {
+    HeapOrphan *orphan; // NULL: there is none
     Remote remote;
     const WireEntries *entries;
     uint64_t image, image_bytes; // in its memory
@@ -39,9 +51,9 @@ typedef struct HeapAttached {
 } HeapAttached;
 
 // Puts the agent of the session there, which must have the target's entries. `a` is to be detached
-// on true.
+// on true. `orphan` is told where the agent is; NULL: if this process is killed, it stays.
 MUST_CHECK bool heap_attach(Arena *arena, const AgentSession *session, const AttachTarget *target,
-                            HeapAttached *a, Error *err);
+                            HeapOrphan *orphan, HeapAttached *a, Error *err);
 // Restores every byte of code. When no thread is in the agent any more, unmaps all of it and closes
 // its files; after two seconds of waiting it stays, and `is_left` is set. A process that has ended
 // is no matter.

@@ -32,7 +32,8 @@ static void serve(void *ctx, Str request, StrBuf *reply)
     switch (request.len ? request.ptr[0] : 0) {
     case ATTACH:
         a->has_tried = true;
-        a->is.is_attached = heap_attach(&a->arena, a->session, a->target, &a->attached, &a->is.err);
+        a->is.is_attached =
+            heap_attach(&a->arena, a->session, a->target, NULL, &a->attached, &a->is.err);
         note(a);
         break;
     case REAP:

@@ -22,8 +22,9 @@
 
 enum {
     EVENT_SHIFT = 16,
-    STOP_MS = 20, // after so long a thread is believed to be held by the kernel
-    CALL_MS = 10000,
+    STOP_MS = 20,     // after so long a thread is believed to be held by the kernel
+    CALL_MS = 10000,  // how long a call may take
+    HELD_MS = 120000, // … and the kernel may hold its thread after that, for a disk or for memory
     PAUSE_NS = 20000,
 };
 
@@ -294,26 +295,39 @@ static RemoteThread *worker(Remote *r)
 }
 
 // Lets the thread run with these registers until it stops by a breakpoint or a step. `*regs`
-// becomes what they are then.
+// becomes what they are then. A thread that takes too long is stopped where it is: without its
+// tracer it would die of the breakpoint.
 static bool run_until_trap(const Remote *r, pid_t tid, int request, struct user_regs_struct *regs,
                            Error *err)
 {
     int64_t end_ns = os_monotonic_ns() + CALL_MS * INT64_C(1000000);
     int status;
+    bool is_late = false;
     if (!set_regs(tid, regs) || ptrace(request, tid, NULL, NULL) != 0)
         return error_os(err, "cannot let a thread of process %u work", r->pid);
     for (;;) {
         pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
-        if (got == 0 && os_monotonic_ns() < end_ns) {
-            if (request == PTRACE_CONT)
+        if (got == 0 && is_late && os_monotonic_ns() > end_ns)
+            return error_set(err, ERROR_OS, "process %u hangs in the kernel", r->pid);
+        if (got == 0) {
+            if (!is_late && os_monotonic_ns() > end_ns) {
+                is_late = true;
+                end_ns += HELD_MS * INT64_C(1000000);
+                (void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+            }
+            if (request == PTRACE_CONT || is_late)
                 pause_shortly();
             continue;
         }
-        if (got <= 0 || !WIFSTOPPED(status))
-            return error_set(err, ERROR_OS, "process %u ended, or hung, while assay attached to it",
-                             r->pid);
+        if (got < 0 || !WIFSTOPPED(status))
+            return error_set(err, ERROR_OS, "process %u ended while assay attached to it", r->pid);
         if (WSTOPSIG(status) == SIGTRAP && status >> EVENT_SHIFT == 0)
             break;
+        if (is_late && status >> EVENT_SHIFT)
+            return error_set(err, ERROR_OS,
+                             "process %u does not get far in %d s: the machine is "
+                             "too busy",
+                             r->pid, CALL_MS / 1000);
         // A stop that was asked for before: the work goes on. Signals are blocked, but for faults.
         if (status >> EVENT_SHIFT == 0)
             return error_set(err, ERROR_OS, "signal %d while assay attached to process %u",

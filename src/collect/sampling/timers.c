@@ -158,6 +158,10 @@ bool timers_open(Arena *arena, const SamplingOptions *options, const EventSet *e
     ret->queue = queue;
     if (options->program)
         ret->program = *options->program;
+    if (events->heap && !options->heap_target && ret->program.is_static)
+        ret->orphan = heap_orphan_new(entries_of(options).wire);
+    session.orphaned = ret->orphan ? heap_orphan_detach : NULL;
+    session.orphaned_ctx = ret->orphan;
     if ((events->heap && !check_addresses(err)) || !check_program(&ret->program, options, err) ||
         !agent_session_open(arena, &session, &ret->session, err))
         return false;
@@ -217,8 +221,8 @@ void timers_look(Arena *arena, Timers *t)
     t->at_exec_waits = false;
     t->ended_unallocated = state == HEAP_AT_EXEC_GONE;
     if (state == HEAP_AT_EXEC_REACHED)
-        t->is_attached =
-            heap_at_exec_attach(arena, &t->at_exec, &t->session, &t->attached, &t->not_attached);
+        t->is_attached = heap_at_exec_attach(arena, &t->at_exec, &t->session, t->orphan,
+                                             &t->attached, &t->not_attached);
     heap_at_exec_end(&t->at_exec);
 }
 
@@ -349,6 +353,8 @@ void timers_stop(Timers *t)
 
 void timers_close(Timers *t)
 {
+    heap_orphan_free(t->orphan);
+    t->orphan = NULL;
     if (!t->session.page)
         return;
     heap_attacher_end(&t->attacher);

@@ -26,8 +26,10 @@ typedef struct Timers {
     const AttachTarget *target; // options.heap_target
     HeapAttacher attacher;      // to it
     HeapAttached attached;      // to the command, which is static
-    bool is_attached;           // to either
-    HeapAtExec at_exec;         // the command is static, and has not allocated yet when it waits
+    HeapOrphan
+        *orphan;      // for the guard, which takes the agent out of it when this process is killed
+    bool is_attached; // to either
+    HeapAtExec at_exec; // the command is static, and has not allocated yet when it waits
     bool at_exec_waits;
     bool has_looked;
     bool is_static;         // the command is
