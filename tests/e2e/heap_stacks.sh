@@ -10,7 +10,7 @@ gcc -O2 -g -pthread -o deep "$TOP/bench/programs/heap_churn.c"
 gcc -O0 -g -pthread -o deep_O0 "$TOP/bench/programs/heap_churn.c"
 gcc -O2 -g -fno-omit-frame-pointer -o csv "$TOP/bench/programs/heap_csv.c"
 
-# A compiler is no program for this: some of its stacks depend on the addresses of its blocks.
+# A compiler is no program for two runs: some of its stacks depend on the addresses of its blocks.
 # same LEAST COMMAND…: as many stacks, and at least LEAST.
 same() {
     local least=$1 theirs ours
@@ -26,6 +26,27 @@ check 'deep, optimised' same 1500 ./deep 1 30000
 check 'deep, with frame pointers' same 1500 ./deep_O0 1 30000
 check 'a row after another' same 2 ./csv 200
 command -v sqlite3 >/dev/null && check 'a database' same 50 sqlite3 :memory: 'create table t(a); select count(*) from t'
+# together PROGRAM ARGUMENT…: as many in one run, in which libunwind looks at the same calls.
+together() {
+    local theirs ours
+    # shellcheck disable=SC2016 # the recorded shell has the variable
+    "$ASSAY" heap -q -f -o stacks.assay -- sh -c 'STACKS_FILE=count LD_PRELOAD=$LD_PRELOAD:$0 exec "$@"' "$PWD/peer.so" "$@" >out 2>&1 || { cat out; return 1; }
+    theirs=$(cat count)
+    ours=$("$ASSAY" export -f json stacks.assay -o - | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+text = d["strings"]
+blocks = d["samples"]["values"][[text[i] for i in d["metrics"]["name"]].index("blocks allocated")]
+process = [d["threads"]["process"][t] for t in d["samples"]["thread"]]
+print(sum(1 for n, p in zip(blocks, process) if n and text[d["processes"]["name"][p]] == sys.argv[1]))' "$(basename "$1")")
+    echo "libunwind $theirs, assay $ours"
+    [ "$theirs" = "$ours" ] && [ "$ours" -ge 1000 ]
+}
+cc1=$(gcc -print-prog-name=cc1)
+if [ -x "$cc1" ]; then
+    gcc -E -o csv.i "$TOP/bench/programs/heap_csv.c"
+    check 'a compiler, in one run' together "$cc1" -O1 -quiet -o /dev/null csv.i
+fi
 # Such a program has jumps to malloc and free, by which dlsym knows them.
 cat >fixed.c <<'C'
 #include <stdlib.h>
