@@ -196,7 +196,7 @@ static void walk(Walk *w, ThreadId thread, int64_t from, int64_t now)
             w->c->steps++;
             continue;
         }
-        add(w, thread, state, s->object.at[row], wait_place(w->p, s->stack.at[row]),
+        add(w, thread, state, s->object.at[row], wait_own_place(w->p, s->stack.at[row]),
             (uint64_t)(woken - start));
         now = start;
     }

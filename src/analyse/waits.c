@@ -55,6 +55,28 @@ WaitPlace wait_place(const Profile *p, StackId stack)
     return (WaitPlace){frame, p->frames.file.at[frame.v], p->frames.line.at[frame.v]};
 }
 
+bool wait_is_library_file(Str file)
+{
+    return str_starts_with(file, STR("/usr/include/")) ||
+           str_find(file, STR("/include/c++/")) != SIZE_MAX ||
+           str_starts_with(file, STR("/rustc/"));
+}
+
+WaitPlace wait_own_place(const Profile *p, StackId stack)
+{
+    enum { FRAMES_MAX = 16 };
+    size_t seen = 0;
+    for (StackId s = wait_program_stack(p, stack); s.v; s = p->stacks.parent.at[s.v]) {
+        if (!is_program_frame(p, p->stacks.frame.at[s.v]))
+            break;
+        for (FrameId f = p->stacks.frame.at[s.v]; f.v && seen < FRAMES_MAX;
+             f = p->frames.inlined_in.at[f.v], seen++)
+            if (!wait_is_library_file(profile_text(p, p->frames.file.at[f.v])))
+                return (WaitPlace){f, p->frames.file.at[f.v], p->frames.line.at[f.v]};
+    }
+    return wait_place(p, stack);
+}
+
 void wait_place_add(const Profile *p, WaitPlace place, StrBuf *out)
 {
     FunctionId function = p->frames.function.at[place.frame.v];
@@ -306,7 +328,7 @@ static void add_sums(LineTable *t, bool with_idle)
         WaitClass state = state_of(w->state.at[i]);
         if (!is_kept(t->by, state) || (!with_idle && wait_is_idle(t->p, state, w->stack.at[i])))
             continue;
-        WaitPlace place = wait_place(t->p, w->stack.at[i]);
+        WaitPlace place = wait_own_place(t->p, w->stack.at[i]);
         bool by_class = t->by == WAIT_BY_CLASS;
         WaitLine *l = need_line(t, state, by_class ? none() : w->object.at[i],
                                 by_class ? (WaitPlace){0} : place);
@@ -325,7 +347,7 @@ static void add_sums(LineTable *t, bool with_idle)
 static size_t line_of_state(const LineTable *t, size_t state)
 {
     const States *s = &t->p->states;
-    WaitPlace place = wait_place(t->p, s->stack.at[state]);
+    WaitPlace place = wait_own_place(t->p, s->stack.at[state]);
     for (size_t i = 0; i < t->lines.len; i++) {
         const WaitLine *l = &t->lines.at[i];
         if ((uint8_t)l->state != s->state.at[state])
@@ -395,7 +417,7 @@ static uint64_t add_holders(LineTable *t, const LockWaits *w, uint32_t line, siz
         size_t before = wait_before(t, w, holder - 1, s->object.at[wait], now);
         int64_t since = before == SIZE_MAX ? from : MAX(from, s->woken_ns.at[before]);
         uint64_t ns = (uint64_t)(now - since);
-        add_place(t, line, true, wait_place(t->p, s->waker_stack.at[wait]), ns);
+        add_place(t, line, true, wait_own_place(t->p, s->waker_stack.at[wait]), ns);
         sum += ns;
         if (before == SIZE_MAX)
             break;
@@ -417,7 +439,7 @@ static void add_wakers(LineTable *t, uint64_t *known)
         if (t->by == WAIT_BY_LOCK && s->object.at[i].v)
             ns = add_holders(t, &locks, (uint32_t)line, i);
         else
-            add_place(t, (uint32_t)line, true, wait_place(t->p, s->waker_stack.at[i]), ns);
+            add_place(t, (uint32_t)line, true, wait_own_place(t->p, s->waker_stack.at[i]), ns);
         known[line] += ns;
     }
     heap_free(locks.first);
@@ -493,7 +515,7 @@ static WaitLineVec lines_of_wakers(const Profile *p, bool with_idle)
             s->woken_ns.at[i] < s->start_ns.at[i] ||
             (!with_idle && wait_is_idle(p, state, s->stack.at[i])))
             continue;
-        WaitPlace waker = wait_place(p, s->waker_stack.at[i]);
+        WaitPlace waker = wait_own_place(p, s->waker_stack.at[i]);
         uint64_t ns = (uint64_t)(s->woken_ns.at[i] - s->start_ns.at[i]);
         WaitLine *l = need_line(&t, WAIT_OTHER, none(), waker);
         l->other = waker;
@@ -557,7 +579,7 @@ bool wait_headline(const Profile *p, WaitHeadline *ret)
                               .share = share,
                               .state = state,
                               .object = w->object.at[i],
-                              .place = wait_place(p, w->stack.at[i])};
+                              .place = wait_own_place(p, w->stack.at[i])};
     }
     heap_free(lives);
     if (best == SIZE_MAX)

@@ -19,6 +19,11 @@ typedef struct WaitPlace {
 StackId wait_program_stack(const Profile *p, StackId stack);
 // The innermost place of a stack in a program.
 WaitPlace wait_place(const Profile *p, StackId stack);
+// The same in the program's own source: not in a header of the C++ or Rust library whose code the
+// program took in, unless there is no other.
+WaitPlace wait_own_place(const Profile *p, StackId stack);
+// Whether a source file is one of those libraries.
+bool wait_is_library_file(Str file);
 // Appends "flush (store.c:210)"; "[unknown]" without a place.
 void wait_place_add(const Profile *p, WaitPlace place, StrBuf *out);
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "analyse/fit.h"
-#include "analyse/waits.h"
+#include "analyse/wait/lock_names.h"
 #include "cli/cli.h"
 #include "cli/symbols.h"
 #include "model/facts.h"
@@ -140,11 +140,13 @@ static bool read_stored(const Input *in, Profile *p, Error *err)
         return error_context(err, "cannot read recording '%" STR_FMT "'", STR_ARG(in->name));
     bool ok = profile_fact(p, STR(FACT_INCOMPLETE)).len == 0 || !is_of_this_machine(p) ||
               name_addresses(in, p, err);
-    if (ok)
-        waits_name_python_lock(p);
-    else
+    if (!ok) {
         profile_deinit(p);
-    return ok;
+        return false;
+    }
+    waits_name_python_lock(p);
+    waits_name_locks(p);
+    return true;
 }
 
 static bool read_input(const Input *in, Profile *p, const ImportFormat **format, Error *err)

@@ -109,7 +109,7 @@ static void begin_event(JsonWriter *w, const Profile *p, Str phase, Str name, Th
 static void add_place(JsonWriter *w, const Profile *p, const char *key, StackId stack)
 {
     StrBuf text = {0};
-    WaitPlace place = wait_place(p, stack);
+    WaitPlace place = wait_own_place(p, stack);
     if (place.frame.v) {
         wait_place_add(p, place, &text);
         json_str(w, key, strbuf_str(&text));

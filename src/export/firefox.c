@@ -566,7 +566,7 @@ static void add_state_data(Firefox *f, const WaitSpan *span)
     const Profile *p = f->s->p;
     JsonWriter *w = &f->w;
     StrBuf text = {0};
-    WaitPlace place = wait_place(p, span->stack);
+    WaitPlace place = wait_own_place(p, span->stack);
     json_str(w, "type", STR(STATE_TYPE));
     json_str(w, "class", str_from_c(wait_class_name(span->state)));
     if (span->object.v)
@@ -582,7 +582,7 @@ static void add_state_data(Firefox *f, const WaitSpan *span)
         strbuf_printf(&text, " %u", p->threads.tid.at[waker]);
         if (span->waker_stack.v) {
             strbuf_add(&text, STR(": "));
-            wait_place_add(p, wait_place(p, span->waker_stack), &text);
+            wait_place_add(p, wait_own_place(p, span->waker_stack), &text);
         }
         json_str(w, "waker", strbuf_str(&text));
     }

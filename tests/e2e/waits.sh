@@ -212,6 +212,45 @@ check 'a wait that goes on has its slice' eval \
     "assay export open.assay --format chrome | python3 -c 'import json, sys; assert any(e[\"name\"].startswith(\"sleep\") and e[\"dur\"] > 100000 for e in json.load(sys.stdin)[\"traceEvents\"] if e.get(\"cat\") == \"state\")'"
 kill $pid
 
+# Locks that are no variable of their own have the name that the program's source gives them.
+cat >heap.cc <<'END'
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <thread>
+#include <unistd.h>
+struct queue { long head; pthread_mutex_t mutex; };
+class Pool {
+  public:
+    void add() {
+        std::lock_guard<std::mutex> guard(mutex_);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  private:
+    long pad_[9];
+    std::mutex mutex_;
+};
+static void take(pthread_mutex_t *m) {
+    pthread_mutex_lock(m);
+    usleep(2000);
+    pthread_mutex_unlock(m);
+}
+int main() {
+    auto pool = std::make_unique<Pool>();
+    queue *q = new queue{0, PTHREAD_MUTEX_INITIALIZER};
+    auto run = [&] { for (int i = 0; i < 20; i++) { pool->add(); take(&q->mutex); } };
+    std::thread a(run), b(run), c(run);
+    a.join(), b.join(), c.join();
+}
+END
+if g++ -g -O2 -pthread -o heap heap.cc && assay record --wait -q -o heap.assay -- ./heap; then
+    assay report heap.assay --locks >heap.txt
+    check 'a lock in a C++ object is named by the line that takes it, in the program, not in a header' \
+        grep -Eq 'mutex_ \(0x[0-9a-f]+\), waited for in .*heap.cc:[0-9]+' heap.txt
+    check 'a lock that a function is given is named by its caller' grep -Eq 'q->mutex \(0x[0-9a-f]+\), waited for in take ' heap.txt
+fi
+
 # A running process.
 sh -c "for i in 1 2 3 4 5; do ./waits; done" >/dev/null &
 pid=$!

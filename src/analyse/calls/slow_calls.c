@@ -218,7 +218,7 @@ static void add_states(Judging *j)
         uint32_t thread = s->thread.at[i].v;
         CauseKey queue = {SLOW_RUN_QUEUE, 0, 0, 0};
         if (s->state.at[i] != WAIT_RUNNABLE) {
-            WaitPlace place = wait_place(j->p, s->stack.at[i]);
+            WaitPlace place = wait_own_place(j->p, s->stack.at[i]);
             CauseKey key = {SLOW_WAIT, s->state.at[i], s->object.at[i].v, function_of(j->p, place)};
             add_interval(j, thread, s->start_ns.at[i], s->woken_ns.at[i], key, place);
         }
