@@ -224,14 +224,44 @@ static bool find_functions(Finder *f, Error *err)
     return f->places->len > 0 || probe_object_unknown(f->arena, f->object, f->text->name, err);
 }
 
+// How many bytes of a Go function compare the stack pointer with the end of the goroutine's stack
+// and branch to where it grows; 0: it does not begin so. The function begins again when the stack
+// has grown, with the same arguments. x86-64 only.
+static size_t go_stack_check(Bytes code)
+{
+    static const uint8_t near_end[] = {0x49, 0x3b, 0x66, 0x10};  // cmp 16(%r14),%rsp
+    static const uint8_t frame_end[] = {0x4d, 0x3b, 0x66, 0x10}; // cmp 16(%r14),%r12
+    static const uint8_t lea8[] = {0x4c, 0x8d, 0x64, 0x24};      // lea disp8(%rsp),%r12
+    static const uint8_t lea32[] = {0x4c, 0x8d, 0xa4, 0x24};     // lea disp32(%rsp),%r12
+    size_t at = 0;
+    const uint8_t *compare = near_end;
+    if (code.len >= 32 && memcmp(code.ptr, lea8, sizeof(lea8)) == 0)
+        at = sizeof(lea8) + 1;
+    else if (code.len >= 32 && memcmp(code.ptr, lea32, sizeof(lea32)) == 0)
+        at = sizeof(lea32) + 4;
+    if (at)
+        compare = frame_end;
+    if (code.len < at + 10 || memcmp(code.ptr + at, compare, sizeof(near_end)) != 0)
+        return 0;
+    at += sizeof(near_end);
+    if (code.ptr[at] == 0x76) // jbe, short
+        return at + 2;
+    return code.ptr[at] == 0x0f && code.ptr[at + 1] == 0x86 ? at + 6 : 0;
+}
+
 // Where a call begins: the first instruction, or the one behind the mark of a target of indirect
-// calls (endbr64). The stack pointer and the arguments are the same there, and the kernel can often
-// carry it out without a single step, which may cost ten times as much.
+// calls (endbr64), or behind a goroutine's check of its stack. The stack pointer and the arguments
+// are the same there, and the kernel can often carry it out without a single step, which may cost
+// ten times as much.
 static uint64_t call_begin(const ProbeObject *o, const ProbeFunction *fn)
 {
     static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
     Bytes code = elf_bytes_at_svma(&o->symbols.elf, fn->start);
     uint64_t behind = fn->start + sizeof(endbr64);
+    if (o->symbols.has_go) {
+        uint64_t checked = fn->start + go_stack_check(code);
+        return checked < fn->end ? checked : fn->start;
+    }
     bool has_mark = code.len >= sizeof(endbr64) && memcmp(code.ptr, endbr64, sizeof(endbr64)) == 0;
     return has_mark && behind < fn->end && probe_object_is_emulated(o, behind) ? behind : fn->start;
 }

@@ -70,4 +70,60 @@ if build garbage-pie -buildmode=pie -ldflags "-s -w" && "$ASSAY" record -q -f -o
 else
     skip "a position-independent program is named, too" "go cannot build one here"
 fi
+
+# record --calls: goroutines that move between threads and whose stacks grow while calls begin.
+cat >calls.go <<'END'
+package main
+
+import (
+	"sync"
+	"time"
+)
+
+//go:noinline
+func grow(n int) int {
+	var a [64]int
+	a[n%64] = n
+	if n == 0 {
+		return 0
+	}
+	return grow(n-1) + a[n%64]
+}
+
+//go:noinline
+func handle(n int) int {
+	if n%20 == 0 {
+		time.Sleep(3 * time.Millisecond)
+	}
+	return n * 2
+}
+
+func main() {
+	var wg sync.WaitGroup
+	for w := 0; w < 20; w++ {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			grow(50)
+			for i := 1; i <= 40; i++ {
+				handle(i)
+			}
+		}()
+	}
+	wg.Wait()
+}
+END
+if [ "$(id -u)" = 0 ] && go build -o calls calls.go >build.log 2>&1 &&
+    "$ASSAY" record --calls 'main.grow' --calls 'main.handle' -q -o calls.assay -- ./calls 2>err.txt; then
+    "$ASSAY" report calls.assay --calls --json >calls.json
+    check "each call of a Go function is there once, with its return" python3 -c '
+import json
+f = {f["function"]: f for f in json.load(open("calls.json"))["functions"]}
+grow, handle = f["main.grow"], f["main.handle"]
+assert (grow["calls"], grow["not_ended"], grow["without_return"]) == (20 * 51, 0, 0), grow
+assert (handle["calls"], handle["not_ended"], handle["without_return"]) == (800, 0, 0), handle
+assert sum(c["duration_ns"] >= 3e6 for c in handle["slowest"]) == 20, handle["slowest"]'
+else
+    skip "each call of a Go function is there once" "calls are not recorded here: $(tail -n 1 err.txt 2>/dev/null)"
+fi
 finish
