@@ -91,6 +91,17 @@ mkdir -p before after && printf 'volatile unsigned sink;\nint main(void) { for (
     { printf '\n\n\n' && cat before/moved.c; } >after/moved.c && gcc -g -O1 -o before/moved before/moved.c && gcc -g -O1 -o after/moved after/moved.c &&
     "$ASSAY" record -o before.assay -- before/moved >out 2>&1 && "$ASSAY" record -o after.assay -- after/moved >out 2>&1 && "$ASSAY" diff before.assay after.assay --html moved-diff.html >out 2>&1
 verdict 'and one of two builds' $?
+check 'two recordings of one kind in a page' view before.assay after.assay --html pair.html
+printf '%s\n' 'int main(int argc, char **argv) {' '    (void)argv;' '    if (argc > 1)' '        return 0; // with a word' '    argc++;' '    return argc - 2; }' >counted.c
+"$ASSAY" cover flags gcc | xargs gcc -g -o counted counted.c && "$ASSAY" survey -q --no-html --steps counts -o first.survey -- ./counted && "$ASSAY" survey -q --no-html --steps counts -o then.survey -- ./counted word
+check 'what changed in the coverage has the lines, too' eval '"$ASSAY" diff first.survey/counts.assay then.survey/counts.assay --html lines-diff.html >out 2>&1 &&
+    holds lines-diff.html "\"kind\":\"coverage\"" && holds lines-diff.html "\"beside\":true" && blocks lines-diff.html later | grep -q "// with a word"'
+mv counted.c gone.c
+check 'with the text that the recording keeps, where the file is gone' eval '"$ASSAY" diff first.survey/counts.assay then.survey/counts.assay --force --html kept-diff.html >out 2>&1 &&
+    blocks kept-diff.html later | grep -q "// with a word"'
+check 'that of the heap has the totals of four metrics' eval '"$ASSAY" diff heap.assay heap.assay --html heap-diff.html >out 2>&1 && holds heap-diff.html "\"others\":\[\[\"bytes allocated\""'
+check 'that of a large recording has all of it behind the preview' eval '"$ASSAY" diff busy.assay busy.assay --html busy-diff.html >out 2>&1 &&
+    [ "$(blocks busy-diff.html | grep -ao "\"preview\":[a-z]*" | sort | uniq -c | tr -d "\n ")" = "2\"preview\":false2\"preview\":true" ]'
 "$TOP/tools/build-viewer" --check 2>why
 case $? in
 0) verdict 'the built viewer is that of the sources' 0 ;;
@@ -111,8 +122,8 @@ if [ -n "$browser" ] && [ -n "$driver" ]; then
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --large busy.html most.html 5 20 few.html 15 18
     check 'benchmarks and counts: the figures, the pictures, the keys, wrong sums are marked' \
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --runs bench.html runs.html runs.json stat.html
-    check 'what changed: the report'\''s values and verdicts, colours, lines that moved' \
-        "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --diff diff.html diff.json moved-diff.html
+    check 'what changed: the report'\''s values and verdicts, colours, lines that moved or ran no more; names of recordings' \
+        "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --diff diff.html diff.json moved-diff.html lines-diff.html pair.html
 else
     skip 'in a browser' 'no Chromium with its driver here (tools/install-deps --dev)'
 fi

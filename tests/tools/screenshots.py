@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from page_in_browser import Driver  # noqa: E402
 
 COLOURS = """const c = [...document.querySelectorAll('#view canvas')].find(e => e.width && e.height);
-if (!c) return document.querySelectorAll('#view .row').length;
+if (!c) return document.querySelectorAll('#view .row, #summary:not([hidden]) tr').length;
 return new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size"""
 
 

@@ -107,6 +107,7 @@ def check_joined(session, joined, moved, other):
         expect(name, lines, malloc, "bytes", "1000 B")
         expect(name, lines, malloc, "at peak", "1000 B")
         expect(name, lines, malloc, "executions", "1")
+    check_narrow(session, joined)
     # The heap's recording as the one that is shown: the CPU's columns stand beside it.
     open_page(session, joined, "#tab=source&rec=1")
     wait_for(session, "return [...document.querySelectorAll('#view .file > .table .head > div')].some(d => d.textContent === 'executions')")
@@ -116,6 +117,17 @@ def check_joined(session, joined, moved, other):
     if "coverage: nothing is known of this file" not in said:
         sys.exit(f"{other}: that the coverage is of other files is not said: {said[:300]}")
     expect(other, session.run(JOINED), malloc, "bytes", "1000 B")
+
+
+def check_narrow(session, joined):
+    """In a narrow window columns go, so that 300 pixels of the lines' text are on the screen."""
+    size = {"width": 800, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    session.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": size})
+    open_page(session, joined, "#tab=source")
+    left = session.run("return [...document.querySelectorAll('#view .file > .table .head > div')].find(d => d.textContent === 'source').getBoundingClientRect().left")
+    if left > 500:
+        sys.exit(f"{joined}: in 800 pixels, the text of the lines begins at {left}")
+    session.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}})
 
 
 def check_heap(session, joined):
@@ -209,7 +221,7 @@ c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v))"""
     check_tampered(session, counts, lambda about: about["rows"][0].update(sum=1))
 
 
-def check_diff(session, compared, report, moved):
+def check_diff(session, compared, report, moved, lines, pair):
     rows = json.loads(pathlib.Path(report).read_text(encoding="utf-8"))["rows"]
     open_page(session, compared)
     shown = {r["function"]: r for r in session.run(TABLE)}
@@ -240,6 +252,15 @@ for (let i = 0; i < d.length; i += 4) seen.add((d[i] > d[i + 2] + 40 ? 'more' : 
     line = session.run(JOINED).get("5", {})
     if not line.get("before") or not line.get("change") or line["change"].startswith("new"):
         sys.exit(f"{moved}: line 5 was line 2 before: {line}")
+    # Of coverage, the lines that ran before and do not now; a row of what changed leads there.
+    open_page(session, lines)
+    session.run("document.querySelector('#view .space .row').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))")
+    wait_for(session, "return location.hash.includes('tab=coverage') && [...document.querySelectorAll('#view .row')].some(r => r.textContent.includes('LBC'))")
+    # Two programs of one name are told apart by their folders.
+    open_page(session, pair)
+    names = session.run("return [...document.querySelectorAll('select[aria-label=recording] option')].map(o => o.textContent)")
+    if names != ["before/moved", "after/moved"]:
+        sys.exit(f"{pair}: the recordings are called {names}")
 
 
 def raise_totals(about):

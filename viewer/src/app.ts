@@ -454,7 +454,7 @@ export class App {
         const [file, line] = rec === after && rec >= 0 ? [row.file, row.line] : [row.oldFile || row.file, row.oldFile ? row.oldLine : row.line], counted = this.parts.coverages.length > 0;
         if (rec < 0 && !counted) return this.say("the page has no samples of it");
         if (rec >= 0) this.turnTo(rec);
-        if (file) this.set({ tab: rec < 0 ? "coverage" : "source", file, line });
+        if (file || rec < 0) this.set({ tab: rec < 0 ? "coverage" : "source", file, line });
         else this.say(`no source line is known of ${row.name}`);
       },
     }));
@@ -716,7 +716,7 @@ export class App {
             return cell;
           },
         },
-        { name: "declared at", width: 190, cell: c => shown(this.placeText(c), 60) },
+        ...(innerWidth < 900 ? [] : [{ name: "declared at", width: 190, cell: (c: Call) => shown(this.placeText(c), 60) }]),
       ],
       tree: { level: c => c.depth - startLevel + 1, open: c => ((c.at ? c.at.some(n => n > 0) : c.total > c.self) ? open.has(c) : null), toggle, parent: c => rows.indexOf(c.parent!) },
       onSelect: c => { this.selectedKey = c.key; this.selectedCall = c; },

@@ -129,9 +129,11 @@ export function sourceTable(host: SourceHost, path: string, file: number, goal: 
   const hot = new Set<number>();
   for (const row of inFile.values()) if (lines.self[row] > whole * 0.001) hot.add(row);
   const bins = host.hasTime && hot.size ? lineBins(rec, lines, w.selection.metric, hot) : new Map<number, Float64Array>();
+  // The hottest line; where no line computes itself, the one whose calls do.
+  const byTotal = rows.every(r => r.self < whole * 0.01);
   let best = -1;
   rows.forEach((r, i) => {
-    if (goal ? r.line === goal : best < 0 || r.self > rows[best].self || (r.self === rows[best].self && r.total > rows[best].total)) best = goal && best >= 0 ? best : i;
+    if (goal ? r.line === goal : best < 0 || (r.self > rows[best].self && !byTotal) || ((byTotal || r.self === rows[best].self) && r.total > rows[best].total)) best = goal && best >= 0 ? best : i;
   });
   if (!goal && (best < 0 || !rows[best].total) && joined.columns.length) {
     const by = joined.columns[0];

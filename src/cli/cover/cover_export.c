@@ -175,6 +175,7 @@ static CoverWriter writer_of(const CoverExportOptions *o, const Profile *p, cons
                                    .arena = arena,
                                    .built_ns = (int64_t)built_ns};
     return (CoverWriter){.p = p,
+                         .title = profile_fact(p, STR(FACT_COMMAND)),
                          .c = files,
                          .source = counted_source,
                          .source_ctx = &in->sources,

@@ -8,11 +8,13 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/look/diff_page.h"
+#include "cli/look/diff_survey.h"
 #include "cli/look/diff_view.h"
 #include "cli/look/heap_screen.h"
 #include "cli/look/view_options.h"
 #include "cli/look/view_page.h"
 #include "cli/pager.h"
+#include "cli/survey/survey_folder.h"
 #include "export/flame.h"
 #include "model/facts.h"
 #include "os/file.h"
@@ -95,6 +97,7 @@ typedef struct Diff {
     DiffSet set[DIFF_SIDES];
     Str old_file; // the first of the old side
     DiffView view;
+    StrBuf *collected; // takes the text instead of the terminal; NULL: it is printed
 } Diff;
 
 // ---- Recordings --------------------------------------------------------------------------------
@@ -184,23 +187,31 @@ static bool check_common(const Diff *d, Error *err)
     return error_hint(err, "--force compares them all the same");
 }
 
+static int write_text(const DiffOptions *o, Str text)
+{
+    Error err;
+    if (!names_file(o->output))
+        return pager_print(text, o->json || o->markdown, o->no_pager) ? STATUS_OK : STATUS_FAILED;
+    if (!os_write_file(o->output, bytes_from_str(text), o->force ? OUTPUT_REPLACE : OUTPUT_KEEP,
+                       &err))
+        return cli_fail(&err);
+    return STATUS_OK;
+}
+
 static int write_diff(const Diff *d)
 {
     StrBuf out = {0};
-    Error err;
     int status = STATUS_OK;
-    bool data = d->o->json || d->o->markdown;
     if (d->o->json)
         diff_add_json(&out, &d->view);
     else if (d->o->markdown)
         diff_add_markdown(&out, &d->view);
     else
         diff_add_text(&out, &d->view);
-    if (!names_file(d->o->output))
-        status = pager_print(strbuf_str(&out), data, d->o->no_pager) ? STATUS_OK : STATUS_FAILED;
-    else if (!os_write_file(d->o->output, bytes_from_str(strbuf_str(&out)),
-                            d->o->force ? OUTPUT_REPLACE : OUTPUT_KEEP, &err))
-        status = cli_fail(&err);
+    if (d->collected)
+        strbuf_add(d->collected, strbuf_str(&out));
+    else
+        status = write_text(d->o, strbuf_str(&out));
     strbuf_deinit(&out);
     return status;
 }
@@ -438,18 +449,69 @@ static bool find_files(CommandLine *line, const DiffOptions *o, StrVec ret[DIFF_
     return true;
 }
 
+static void set_view(Diff *d)
+{
+    const DiffOptions *o = d->o;
+    d->view = (DiffView){.terminal = terminal_get(o->colour),
+                         .by = str_from_c(o->by->word),
+                         .wide = o->wide,
+                         .limit = o->limit == LIMIT_DEFAULT ? (o->json ? 0 : DIFF_ROWS)
+                                                            : (size_t)o->limit};
+    if (names_file(o->output) && !str_equal(o->colour, STR("always")))
+        d->view.terminal.colour = false;
+}
+
+static int compare_and_free(Diff *d, const StrVec files[DIFF_SIDES])
+{
+    set_view(d);
+    int status = compare(d, files);
+    for (int side = 0; side < DIFF_SIDES; side++)
+        free_side(&d->side[side]);
+    return status;
+}
+
+// Compares each step that two surveys have.
+static int diff_surveys(CommandLine *line, const DiffOptions *o)
+{
+    DiffParts parts = {0};
+    StrBuf text = {0};
+    Error err;
+    int status = STATUS_OK;
+    const Str folders[DIFF_SIDES] = {line->operands.at[DIFF_OLD], line->operands.at[DIFF_NEW]};
+    if (!diff_survey_parts(line->arena, folders, &parts, &err))
+        return cli_fail(&err);
+    if (o->json || o->markdown || o->html.len || o->flame.len || o->fail_if.len) {
+        error_set(&err, ERROR_USAGE,
+                  "--json, --markdown, --html, --flame and --fail-if are for recordings of one "
+                  "kind, not for all that surveys hold");
+        error_hint(&err, "name recordings of the surveys: %" STR_FMT " %" STR_FMT,
+                   STR_ARG(parts.at[0].files[DIFF_OLD].at[0]),
+                   STR_ARG(parts.at[0].files[DIFF_NEW].at[0]));
+        return cli_fail(&err);
+    }
+    for (size_t i = 0; i < parts.len && status == STATUS_OK; i++) {
+        Diff d = {.o = o, .arena = line->arena, .collected = &text};
+        strbuf_printf(&text, "%s%s\n\n", i ? "\n" : "", parts.at[i].title);
+        status = compare_and_free(&d, parts.at[i].files);
+    }
+    if (status == STATUS_OK)
+        status = write_text(o, strbuf_str(&text));
+    strbuf_deinit(&text);
+    return status;
+}
+
+static bool names_surveys(const CommandLine *line)
+{
+    return line->operands.len == DIFF_SIDES && (survey_folder_is(line->operands.at[DIFF_OLD]) ||
+                                                survey_folder_is(line->operands.at[DIFF_NEW]));
+}
+
 static int diff(CommandLine *line, void *values)
 {
     DiffOptions *o = values;
     StrVec files[DIFF_SIDES];
     if (!o->by)
         o->by = &bys[0];
-    Diff d = {.o = o, .arena = line->arena};
-    d.view = (DiffView){.terminal = terminal_get(o->colour),
-                        .by = str_from_c(o->by->word),
-                        .wide = o->wide,
-                        .limit = o->limit == LIMIT_DEFAULT ? (o->json ? 0 : DIFF_ROWS)
-                                                           : (size_t)o->limit};
     if (!find_files(line, o, files))
         return usage_error(line->cmd, "diff compares two recordings, the old one first, or sets of "
                                       "them: -a OLD … -b NEW …");
@@ -457,12 +519,10 @@ static int diff(CommandLine *line, void *values)
         return usage_error(line->cmd, "--json and --markdown exclude each other");
     if (!(o->confidence > 0 && o->confidence < 100) || !(o->margin >= 0 && o->margin < 100))
         return usage_error(line->cmd, "--confidence and --margin are percentages below 100");
-    if (names_file(o->output) && !str_equal(o->colour, STR("always")))
-        d.view.terminal.colour = false;
-    int status = compare(&d, files);
-    for (int side = 0; side < DIFF_SIDES; side++)
-        free_side(&d.side[side]);
-    return status;
+    if (names_surveys(line))
+        return diff_surveys(line, o);
+    Diff d = {.o = o, .arena = line->arena};
+    return compare_and_free(&d, files);
 }
 
 static int run_diff(const Command *cmd, int argc, char **argv)

@@ -31,6 +31,7 @@ typedef struct CoverWriter {
     // that are relative to it: cobertura, coveralls, codecov, sonarqube, jacoco, clover. Empty:
     // none.
     Str root;
+    Str title;           // of HTML: the command that was counted; "": it is not known
     uint64_t counted_ns; // when the counts were made, since 1970; 0: not known
     U8Vec done;          // of files: written with another one of its folder
     bool base_names;     // of HTML: of every path the last part alone

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "analyse/cover/decisions.h"
-#include "model/facts.h"
 
 enum { LEVEL = 1 }; // of gzip: 4 makes the page 8 % smaller and takes an eighth more time
 
@@ -168,8 +167,7 @@ static bool add_table(const CoverWriter *w, const CoverTotals *sum, Error *err)
     uint64_t classes[4] = {0};
     table_rows(w, &rows);
     view_about_begin(&json, &about, w->page->recordings, "coverage");
-    Str command = w->base_names ? STR("") : profile_fact(w->p, STR(FACT_COMMAND));
-    json_str(&json, "title", command.len ? command : STR("Coverage"));
+    json_str(&json, "title", w->title.len && !w->base_names ? w->title : STR("Coverage"));
     json_bool(&json, "conditions", cover_has_conditions(w));
     json_bool(&json, "beside", w->changes != NULL);
     add_tallies(&json, "total", sum);
