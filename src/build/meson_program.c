@@ -72,7 +72,9 @@ bool build_meson(Arena *arena, const BuildRequest *r, BuiltProgram *ret, Error *
     ret->path = find_target(targets, r->meson);
     if (ret->path.len == 0)
         return explain_names(targets, r->meson, err);
-    if (!run_meson(arena, r, "compile", "-C", folder, r->meson, &text, &ret->status, err))
+    // A library may have the same name as the program: lz4 has.
+    Str target = arena_printf(arena, "%" STR_FMT ":executable", STR_ARG(r->meson));
+    if (!run_meson(arena, r, "compile", "-C", folder, target, &text, &ret->status, err))
         return false;
     ret->output = str_from_bytes(text);
     if (ret->status != 0 ||

@@ -105,6 +105,7 @@ else
 fi
 if command -v meson >/dev/null && command -v ninja >/dev/null; then
     printf "project('x', 'c')\nexecutable('spin-meson', 'spin.c', dependencies: dependency('threads'))\n" >meson.build
+    echo 'int spin_library;' >spin_library.c && echo "library('spin-meson', 'spin_library.c')" >>meson.build # the same name
     meson setup bm >/dev/null || exit 1
     check 'a target of meson is built and recorded' assay report -o m.txt --meson spin-meson -- 100
     check 'it, not meson' grep -q ' burn ' m.txt
