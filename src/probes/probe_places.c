@@ -7,6 +7,7 @@
 
 #include "disasm/disasm.h"
 #include "probes/usdt.h"
+#include "symbolise/demangle.h"
 
 typedef struct Finder {
     Arena *arena;
@@ -134,6 +135,17 @@ typedef struct InlinedSearch {
     size_t found;
 } InlinedSearch;
 
+// The name of an inlined copy for people, as that of its function.
+static Str inlined_name(Finder *f, Str name, Str linkage_name)
+{
+    StrBuf shown = {0};
+    if (linkage_name.len)
+        (void)demangle(linkage_name_base(linkage_name), &shown);
+    Str ret = arena_str(f->arena, shown.len ? strbuf_str(&shown) : name);
+    strbuf_deinit(&shown);
+    return ret;
+}
+
 static void take_inlined(void *ctx, Str name, Str linkage_name, uint64_t low)
 {
     InlinedSearch *s = ctx;
@@ -142,7 +154,9 @@ static void take_inlined(void *ctx, Str name, Str linkage_name, uint64_t low)
         return;
     s->found++;
     if (!s->finder->text->is_return)
-        vec_push(s->finder->arena, s->finder->places, (ProbePlace){.svma = low});
+        vec_push(
+            s->finder->arena, s->finder->places,
+            (ProbePlace){.svma = low, .function = inlined_name(s->finder, name, linkage_name)});
 }
 
 // Copies of the function that the compiler put into its callers.

@@ -9,7 +9,7 @@
 
 typedef struct ProbePlace {
     uint64_t svma;
-    Str function;       // to which it belongs, in the arena; "": of an inlined copy, line or marker
+    Str function;       // to which it belongs, in the arena; "": of a line or marker
     bool by_trampoline; // at the return, by the kernel's trampoline (uretprobe)
     bool is_return;     // a return instruction
     Str args;           // of a USDT marker, as it states them

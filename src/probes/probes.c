@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "os/file.h"
 #include "probes/kernel_function.h"
@@ -141,6 +142,21 @@ static bool add_place(Making *m, const ProbePlace *p, Error *err)
     return true;
 }
 
+// Puts events of one name behind each other, by the order of their first ones.
+static void join_names(EventSpec *at, size_t count)
+{
+    for (size_t i = 0; i + 1 < count; i++) {
+        size_t next = i + 1;
+        while (next < count && !str_equal(at[next].name, at[i].name))
+            next++;
+        if (next == count)
+            continue;
+        EventSpec e = at[next];
+        memmove(&at[i + 2], &at[i + 1], (next - i - 1) * sizeof(*at));
+        at[i + 1] = e;
+    }
+}
+
 static bool add_places(Making *m, Error *err)
 {
     ProbePlaces places = {0};
@@ -150,6 +166,8 @@ static bool add_places(Making *m, Error *err)
     for (size_t i = 0; i < places.len; i++)
         if (!add_place(m, &places.at[i], err))
             return false;
+    if (m->events->len > before && m->context->names_each)
+        join_names(&m->events->at[before], m->events->len - before);
     if (m->events->len == before)
         vec_push(m->arena, m->context->notes,
                  arena_printf(m->arena, "'%" STR_FMT "' is probed already", STR_ARG(m->name)));

@@ -324,6 +324,8 @@ ALL=$((N + N / 4 + N / 8))
 check 'stat counts a function, a return and a marker' is "probes:parse $ALL\nprobes:tail%return $((N / 8))\nsdt_probes:step $N" \
     -e probes:parse,probes:tail%return -e sdt_probes:step -- ./probes $N
 check 'by the names of the functions of a pattern' is "probes:handle_one $N\nprobes:handle_two $((N / 4))" -e './probes:handle_*' -- ./probes $N
+inlined() { hits -e './probes:twi*' -- ./probes $N >names && [ "$(wc -l <names)" = 1 ] && grep -q '^probes:twice [1-9]' names; }
+check 'and of inlined ones, in one row' inlined
 check 'in threads and children' is "late_calls:called 450" -e ./late_calls:called -- sh -c './late_calls 4 2 50'
 check 'not in others' is "probes:parse $ALL" -e ./probes:parse --pre "(./probes $N >/dev/null &) " -- ./probes $N
 check 'in each run, beside a clock' eval 'is "probes:parse $ALL" -r 2 -e ./probes:parse -- ./probes $N && assay stat -r 2 -e task-clock,./probes:parse -- ./probes $N >/dev/null 2>t && grep -q "± 0.00 %" t'
