@@ -132,17 +132,20 @@ static void open_family(Counters *c, const EventSpecVec *events, const CounterOp
     c->is_cut = places.len && !c->family && options->inherit;
 }
 
+// Adds to the reason why a probe was refused what works without the right. Always false.
 static bool refuse_probe(Str name, Error *err)
 {
+    bool by_filter = perf_limits().seccomp && perf_event_probe() != 0;
     if (err->kind != ERROR_PERMISSION)
         return false;
-    (void)error_set(err, ERROR_PERMISSION,
-                    "not allowed to count '%" STR_FMT "': probes need root (CAP_SYS_ADMIN)",
-                    STR_ARG(name));
+    if (!by_filter)
+        (void)error_set(err, ERROR_PERMISSION,
+                        "not allowed to count '%" STR_FMT "': probes need root (CAP_SYS_ADMIN)",
+                        STR_ARG(name));
     return error_hint(err,
-                      "run it by sudo, or count by breakpoints, without rights: assay record "
-                      "-e '%" STR_FMT "' -- CMD; assay report",
-                      STR_ARG(name));
+                      "%scount by breakpoints, which needs no rights: assay record -e '%" STR_FMT
+                      "' -- CMD; assay report",
+                      by_filter ? "" : "run it by sudo, or ", STR_ARG(name));
 }
 
 bool counters_check_probes(const EventSpecVec *events, Error *err)
