@@ -217,6 +217,17 @@ static bool is_time(const Column *c)
     return false;
 }
 
+// A time on another clock. Times that a file claims beyond all years end at the last one.
+static int64_t shifted(int64_t time, int64_t by)
+{
+    int64_t ret;
+    if (time == TIME_NONE)
+        return time;
+    if (__builtin_add_overflow(time, by, &ret))
+        ret = by > 0 ? INT64_MAX : INT64_MIN + 1;
+    return ret;
+}
+
 static void shift_times(Profile *p, int64_t by)
 {
     for (size_t t = 0; by && t < profile_schema_count; t++)
@@ -225,8 +236,7 @@ static void shift_times(Profile *p, int64_t by)
             if (!is_time(&profile_schema[t].columns[c]))
                 continue;
             for (size_t i = 0; i < v->len; i++)
-                if (((int64_t *)v->at)[i] != TIME_NONE)
-                    ((int64_t *)v->at)[i] += by;
+                ((int64_t *)v->at)[i] = shifted(((int64_t *)v->at)[i], by);
         }
 }
 
@@ -236,8 +246,9 @@ static void append_column(Merging *m, const TableSchema *t, const Column *c, siz
     RawVec *own = column_vec(m->into, c);
     size_t size = column_type_size(c->type);
     column_resize(m->into, own, c->type, before + other->len);
-    if (other->len)
-        memcpy((char *)own->at + before * size, other->at, other->len * size);
+    if (other->len == 0)
+        return;
+    memcpy((char *)own->at + before * size, other->at, other->len * size);
     uint32_t *rows = (uint32_t *)own->at + before;
     for (size_t i = 0; c->refers_to != TABLE_NONE && i < other->len; i++)
         rows[i] = mapped(m, c->refers_to, rows[i]);
@@ -248,7 +259,7 @@ static void append_column(Merging *m, const TableSchema *t, const Column *c, siz
                       : 0;
     for (size_t i = 0; is_time(c) && i < other->len; i++) {
         int64_t *time = (int64_t *)own->at + before + i;
-        *time += *time == TIME_NONE ? 0 : m->shift;
+        *time = shifted(*time, m->shift);
     }
 }
 
@@ -333,7 +344,7 @@ static void append_samples(Merging *m)
     for (size_t i = 0; i < s->stack.len; i++) {
         int64_t time = s->time_ns.at[i];
         size_t row =
-            profile_add_sample(m->into, time == TIME_NONE ? time : time + m->shift,
+            profile_add_sample(m->into, shifted(time, m->shift),
                                (ThreadId){mapped(m, TABLE_THREADS, s->thread.at[i].v)},
                                (StackId){mapped(m, TABLE_STACKS, s->stack.at[i].v)}, s->cpu.at[i]);
         for (uint32_t k = 0; k < s->value_columns; k++) {

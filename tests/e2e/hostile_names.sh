@@ -87,6 +87,10 @@ outside() {
         fails . timeout 20 "$ASSAY" report evil.survey || { echo "$name"; return 1; }
     done
 }
+nobody_writes() {
+    mkdir -p fifo.survey && cp names.survey/survey.json fifo.survey && mkfifo fifo.survey/names.assay && fails 'names.assay' timeout 10 "$ASSAY" report fifo.survey
+}
+check "a survey does not wait for a FIFO" nobody_writes
 check "a survey names no file outside of its folder" outside
 
 # Coverage.

@@ -177,6 +177,19 @@ static bool read_manifest(const JsonValue *root, SurveyManifest *m, Error *err)
     return true;
 }
 
+// A folder from a stranger may hold a FIFO, to which nobody writes, where a recording should be.
+static bool check_files(Arena *arena, Str folder, const SurveyManifest *m, Error *err)
+{
+    FileIdentity file;
+    for (int side = 0; side < SURVEY_SIDES; side++)
+        for (int step = 0; step < SURVEY_STEPS; step++) {
+            Str path = survey_part_path(arena, folder, &m->part[side][step]);
+            if (path.len && os_file_exists(path) && !os_file_identity(path, &file, err))
+                return false;
+        }
+    return true;
+}
+
 bool survey_manifest_read(Arena *arena, Str folder, SurveyManifest *ret, Error *err)
 {
     Str path = manifest_path(arena, folder);
@@ -187,6 +200,8 @@ bool survey_manifest_read(Arena *arena, Str folder, SurveyManifest *ret, Error *
         return false;
     if (!json_parse(arena, str_from_bytes(text), &root, err) || !read_manifest(root, &m, err))
         return error_context(err, "cannot read '%" STR_FMT "'", STR_ARG(path));
+    if (!check_files(arena, folder, &m, err))
+        return false;
     *ret = m;
     return true;
 }
