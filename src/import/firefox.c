@@ -309,14 +309,23 @@ static bool load(Firefox *f, const JsonValue *root)
     return true;
 }
 
+// A file that the developer tools of Firefox saved (59, for one) holds the profile beside lists of
+// their own.
+static const JsonValue *without_wrapper(const JsonValue *root)
+{
+    const JsonValue *inner = json_find(root, "profile");
+    return !json_find(root, "threads") && inner && inner->kind == JSON_OBJECT ? inner : root;
+}
+
 bool import_firefox(Bytes file, Profile *p, Error *err)
 {
     Firefox f = {.p = p, .err = err};
-    JsonValue *root;
-    if (!json_parse(&f.scratch, str_from_bytes(file), &root, err)) {
+    JsonValue *parsed;
+    if (!json_parse(&f.scratch, str_from_bytes(file), &parsed, err)) {
         arena_deinit(&f.scratch);
         return error_context(err, "Firefox profile");
     }
+    const JsonValue *root = without_wrapper(parsed);
     profile_init(p);
     profile_set_fact(p, STR(FACT_COLLECTOR), STR("import firefox"));
     bool ok = gecko_is(root) ? gecko_load(&f.scratch, p, root, err) : load(&f, root);

@@ -56,11 +56,19 @@ static Str plain_text(Bytes head)
     return is_json(text) || is_binary(text) ? (Str){0} : text;
 }
 
+// Lists of Firefox's developer tools before a profile, whose "meta" may come later than the head.
+static bool is_of_developer_tools(Str text)
+{
+    return contains(text, "\"ticks\"") && contains(text, "\"allocations\"") &&
+           contains(text, "\"profile\"");
+}
+
 static bool is_firefox(Bytes head)
 {
     Str text = beginning(head);
-    return is_json(text) && (contains(text, "\"preprocessedProfileVersion\"") ||
-                             contains(text, "\"stackTable\"") || contains(text, "\"meta\""));
+    return is_json(text) &&
+           (contains(text, "\"preprocessedProfileVersion\"") || contains(text, "\"stackTable\"") ||
+            contains(text, "\"meta\"") || is_of_developer_tools(text));
 }
 
 static bool is_speedscope(Bytes head)

@@ -288,6 +288,14 @@ static void gecko_profiles_with_frames_in_samples(void **state)
     assert_str(function_of(p.samples.stack.at[0]), "leaf");
 }
 
+static void firefox_profiles_saved_by_its_developer_tools(void **state)
+{
+    (void)state;
+    import("firefox-devtools.json", "Firefox profile");
+    assert_int_equal(p.samples.stack.len, 3);
+    assert_str(function_of(p.samples.stack.at[0]), "leaf");
+}
+
 static void firefox_with_tables_in_the_thread(void **state)
 {
     (void)state;
@@ -345,6 +353,7 @@ int main(void)
         TEST(firefox_with_strings_beside_tables_of_the_thread),
         TEST(gecko_profiles_of_nested_processes),
         TEST(gecko_profiles_with_frames_in_samples),
+        TEST(firefox_profiles_saved_by_its_developer_tools),
         TEST(firefox_with_tables_in_the_thread),
         TEST(cut_at_each_byte_it_is_an_error),
         TEST(a_parent_that_does_not_come_before_is_refused),
