@@ -26,6 +26,7 @@ enum {
     CALL_MS = 10000,  // how long a call may take
     HELD_MS = 120000, // … and the kernel may hold its thread after that, for a disk or for memory
     PAUSE_NS = 20000,
+    LOOKS_AT_ONCE = 100, // for a step, before this thread pauses
 };
 
 static void pause_shortly(void)
@@ -294,6 +295,18 @@ static RemoteThread *worker(Remote *r)
     return NULL;
 }
 
+// Whether a breakpoint or a step of the stopped thread is about to be reported.
+static bool has_trap(pid_t tid)
+{
+    siginfo_t info[8];
+    struct __ptrace_peeksiginfo_args all = {.nr = (int)ARRAY_LEN(info)};
+    long count = ptrace(PTRACE_PEEKSIGINFO, tid, &all, info);
+    for (long i = 0; i < count; i++)
+        if (info[i].si_signo == SIGTRAP)
+            return true;
+    return false;
+}
+
 // Lets the thread run with these registers until it stops by a breakpoint or a step. `*regs`
 // becomes what they are then. A thread that takes too long is stopped where it is: without its
 // tracer it would die of the breakpoint.
@@ -303,6 +316,7 @@ static bool run_until_trap(const Remote *r, pid_t tid, int request, struct user_
     int64_t end_ns = os_monotonic_ns() + CALL_MS * INT64_C(1000000);
     int status;
     bool is_late = false;
+    unsigned looks = 0;
     if (!set_regs(tid, regs) || ptrace(request, tid, NULL, NULL) != 0)
         return error_os(err, "cannot let a thread of process %u work", r->pid);
     for (;;) {
@@ -315,7 +329,8 @@ static bool run_until_trap(const Remote *r, pid_t tid, int request, struct user_
                 end_ns += HELD_MS * INT64_C(1000000);
                 (void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
             }
-            if (request == PTRACE_CONT || is_late)
+            // This thread may have the processor that the other one needs.
+            if (request == PTRACE_CONT || ++looks > LOOKS_AT_ONCE)
                 pause_shortly();
             continue;
         }
@@ -323,7 +338,7 @@ static bool run_until_trap(const Remote *r, pid_t tid, int request, struct user_
             return error_set(err, ERROR_OS, "process %u ended while assay attached to it", r->pid);
         if (WSTOPSIG(status) == SIGTRAP && status >> EVENT_SHIFT == 0)
             break;
-        if (is_late && status >> EVENT_SHIFT)
+        if (is_late && status >> EVENT_SHIFT && !has_trap(tid))
             return error_set(err, ERROR_OS,
                              "process %u does not get far in %d s: the machine is "
                              "too busy",
