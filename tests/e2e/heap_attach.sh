@@ -6,7 +6,7 @@
 if [ "$(uname -m)" != x86_64 ]; then echo 'attaching is for x86-64 only'; exit 77; fi
 gcc -g -O1 -fno-builtin -pthread -o prog "$TOP/tests/programs/heap_attach.c" 2>gcc.log || { cat gcc.log; exit 1; }
 mkfifo to from
-timeout 60 ./prog <to >from &
+timeout 300 ./prog <to >from &
 runner=$!
 exec {to}>to {from}<from
 answer() { local line; read -r -t 20 -u "$from" line && [ "$line" = "$1" ] || { echo "the program answers '$line', not '$1'"; return 1; }; }

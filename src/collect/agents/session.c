@@ -423,7 +423,7 @@ void agent_session_leave(AgentSession *s, uint32_t pid)
 {
     DIR *d = opendir(s->folder);
     for (struct dirent *e; d && (e = readdir(d));)
-        if (agent_ring_pid(e->d_name) == pid)
+        if (agent_ring_pid(e->d_name) == pid || (pid == AGENT_ALL && agent_ring_pid(e->d_name)))
             (void)unlinkat(s->folder_fd, e->d_name, 0);
     if (d)
         closedir(d);

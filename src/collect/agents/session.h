@@ -50,7 +50,9 @@ void agent_session_set(AgentSession *s, WireState state);
 // may be another one than root. From then on that user can change all that is in it.
 void agent_session_give(const AgentSession *s, uint32_t uid);
 // For a process from which the agent was taken out: removes its files, so that the session does not
-// wait for its end.
+// wait for its end. AGENT_ALL: of all processes, also of one that has another number in its
+// container.
+#define AGENT_ALL UINT32_MAX
 void agent_session_leave(AgentSession *s, uint32_t pid);
 // Ends the session. Programs that still run keep the folder until they have ended.
 void agent_session_close(AgentSession *s);

@@ -181,7 +181,7 @@ bool timers_attach(Timers *t, Error *err)
 {
     t->is_attached = heap_attacher_attach(&t->attacher, err);
     if (!t->is_attached)
-        agent_session_leave(&t->session, t->target->pid);
+        agent_session_leave(&t->session, AGENT_ALL);
     return t->is_attached;
 }
 
@@ -362,6 +362,6 @@ void timers_close(Timers *t)
     agent_heaps_deinit(&t->heaps);
     heap_timeline_deinit(&t->timeline);
     if (t->is_attached)
-        agent_session_leave(&t->session, pid_of(t));
+        agent_session_leave(&t->session, t->is_static ? t->attached.remote.pid : AGENT_ALL);
     agent_session_close(&t->session);
 }
