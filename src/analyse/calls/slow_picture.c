@@ -25,12 +25,13 @@ static FrameId class_frame(Profile *p, const char *class)
 // One sample for a part of a call.
 static void add_part(Painter *d, const SlowSpan *span, StackId stack, double ns)
 {
-    int64_t value = (int64_t)(span->is_slow ? ns : ns * d->scale);
-    if (value <= 0)
+    double time = span->is_slow ? ns : ns * d->scale;
+    if (!(time >= 1 && time < 9e18)) // a damaged file's
         return;
     size_t row =
         profile_add_sample(d->p, TIME_NONE, (ThreadId){span->thread}, stack, SAMPLE_CPU_NONE);
-    profile_sample_set(d->p, row, span->is_slow ? d->picture->slow : d->picture->fast, value);
+    profile_sample_set(d->p, row, span->is_slow ? d->picture->slow : d->picture->fast,
+                       (int64_t)time);
 }
 
 // Adds the processor time; returns how much each call has of it, [span].
@@ -60,7 +61,7 @@ static void add_interval(Painter *d, uint32_t thread, int64_t from, int64_t to, 
         const SlowSpan *s = &d->spans.at[i];
         if (s->thread != thread || s->begin >= to)
             return;
-        add_part(d, s, stack, (double)(MIN(s->end, to) - MAX(s->begin, from)));
+        add_part(d, s, stack, (double)MIN(s->end, to) - (double)MAX(s->begin, from));
     }
 }
 
@@ -68,7 +69,8 @@ static void add_states(Painter *d)
 {
     const States *s = &d->p->states;
     for (size_t i = 0; i < s->thread.len; i++) {
-        WaitClass class = (WaitClass)s->state.at[i];
+        uint32_t number = s->state.at[i]; // of a later version: unknown ones
+        WaitClass class = number < WAIT_CLASS_COUNT ? (WaitClass)number : WAIT_OTHER;
         uint32_t thread = s->thread.at[i].v;
         int64_t start = s->start_ns.at[i], woken = s->woken_ns.at[i], end = s->end_ns.at[i];
         StackId stack = s->stack.at[i], queue = stack; // says that it waits for a processor
@@ -86,7 +88,7 @@ static void add_rest(Painter *d, const double *computed, FrameId called)
     StackId stack = profile_stack(d->p, profile_stack(d->p, (StackId){0}, called), d->off_cpu);
     for (size_t i = 0; i < d->spans.len; i++) {
         const SlowSpan *s = &d->spans.at[i];
-        add_part(d, s, stack, (double)(s->end - s->begin) - computed[i]);
+        add_part(d, s, stack, (double)s->end - (double)s->begin - computed[i]);
     }
 }
 

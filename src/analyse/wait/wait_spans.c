@@ -40,7 +40,8 @@ static void add_span(const Builder *b, WaitSpan span, int64_t *cursor)
     span.start_ns = MAX(span.start_ns, b->s->from_ns);
     span.end_ns = MIN(span.end_ns, b->s->to_ns);
     *cursor = MAX(*cursor, end);
-    if (span.start_ns < span.end_ns)
+    int64_t length;
+    if (span.start_ns < span.end_ns && !__builtin_sub_overflow(span.end_ns, span.start_ns, &length))
         vec_push(NULL, &b->w->spans, span);
 }
 
@@ -48,6 +49,13 @@ static void add_running(const Builder *b, ThreadId thread, int64_t end_ns, int64
 {
     if (b->knows_running && end_ns > *cursor)
         add_span(b, (WaitSpan){.thread = thread, .start_ns = *cursor, .end_ns = end_ns}, cursor);
+}
+
+// 1 + the thread that ended a wait; a damaged file may name any number.
+static uint32_t waker_of(const Profile *p, size_t row)
+{
+    uint32_t waker = p->states.waker.at[row];
+    return waker <= p->threads.tid.len ? waker : 0;
 }
 
 static void add_state(const Builder *b, uint32_t row, int64_t *cursor)
@@ -64,10 +72,12 @@ static void add_state(const Builder *b, uint32_t row, int64_t *cursor)
              (WaitSpan){.thread = thread,
                         .start_ns = start,
                         .end_ns = woken,
-                        .state = (WaitClass)s->state.at[row],
+                        .state = s->state.at[row] < WAIT_CLASS_COUNT
+                                     ? (WaitClass)s->state.at[row]
+                                     : WAIT_OTHER, // of a later version
                         .object = s->object.at[row],
                         .stack = s->stack.at[row],
-                        .waker = s->waker.at[row],
+                        .waker = waker_of(b->p, row),
                         .waker_stack = s->waker_stack.at[row]},
              cursor);
     add_span(b,
@@ -113,7 +123,7 @@ static void add_arrows(const Builder *b, const uint8_t *selected)
 {
     const States *s = &b->p->states;
     for (size_t i = 0; i < s->thread.len; i++) {
-        uint32_t to = s->thread.at[i].v, from = s->waker.at[i];
+        uint32_t to = s->thread.at[i].v, from = waker_of(b->p, i);
         int64_t time = s->woken_ns.at[i];
         if (from == 0 || from - 1 == to || !selected[to] || !selected[from - 1] ||
             time < b->s->from_ns || time >= b->s->to_ns)

@@ -147,7 +147,12 @@ static void damaged_and_overlapping_waits_do_not_overlap(void **state)
                                         .start_ns = INT64_MIN + 1,
                                         .woken_ns = 0,
                                         .end_ns = INT64_MAX});
+    s.p.states.waker.at[0] = 4000000; // a thread that is not there
+    s.p.states.state.at[0] = 200;     // a class that this version does not know
     wait_spans_init(&w, &s.p, &all);
+    for (size_t i = 0; i < w.spans.len; i++)
+        assert_true(w.spans.at[i].state < WAIT_CLASS_COUNT &&
+                    w.spans.at[i].waker <= s.p.threads.tid.len);
     for (size_t i = 0; i + 1 < w.spans.len; i++) {
         assert_true(w.spans.at[i].start_ns < w.spans.at[i].end_ns);
         if (w.spans.at[i].thread.v == w.spans.at[i + 1].thread.v)
