@@ -19,10 +19,11 @@ static double ratio(uint64_t part, uint64_t whole)
 
 static void add_classes(StrBuf *out, const WaitTotals *t)
 {
+    size_t before = out->len;
     for (int i = 0; i < WAIT_CLASS_COUNT; i++) {
         if (t->of[i] == 0 || ratio(t->of[i], t->all) < 0.0005)
             continue;
-        strbuf_add(out, i ? STR(" · ") : STR(""));
+        strbuf_add(out, out->len > before ? STR(" · ") : STR(""));
         add_share(out, ratio(t->of[i], t->all));
         strbuf_printf(out, " %s", wait_class_name((WaitClass)i));
     }
