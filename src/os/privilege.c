@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -270,3 +271,10 @@ bool privilege_confine(bool may_trace)
 }
 
 #endif
+
+bool privilege_sees_kernel_pids(void)
+{
+    const ino_t first = 0xEFFFFFFCu; // of the first namespace, on every kernel: PROC_PID_INIT_INO
+    struct stat st;
+    return stat("/proc/self/ns/pid", &st) != 0 || st.st_ino == first;
+}

@@ -25,4 +25,8 @@ void privilege_reduce(bool may_signal);
 // filters; the process is as before then.
 bool privilege_confine(bool may_trace);
 
+// Whether this process sees the numbers of processes that the kernel's programs see: not in a
+// container with numbers of its own (pid_namespaces(7)).
+bool privilege_sees_kernel_pids(void);
+
 #endif // OS_PRIVILEGE_H

@@ -91,4 +91,13 @@ if [ "$(id -u)" = 0 ] && [ ${#other[@]} -gt 0 ]; then
         --duration 0.4 -o p.assay -p $pid && assay report p.assay --by class | grep -q 'child\|lock'"
     wait $pid
 fi
+
+# Numbers of processes of its own, as in a container: the kernel's programs see others.
+if [ "$(id -u)" = 0 ] && unshare --pid --fork --mount-proc true 2>/dev/null; then
+    unshare --pid --fork --mount-proc "$ASSAY" record --wait -q -o n.assay -- ./waits >/dev/null
+    check 'in a namespace of processes waits are recorded by looks' grep -q cache_lock <(assay report n.assay --locks)
+    check 'the reason is named' grep -q 'other process numbers' <(assay report n.assay --notes | tr -s '\n ' '  ')
+    check 'calls are refused there' test "$(unshare --pid --fork --mount-proc "$ASSAY" record --calls lookup -o m.assay -- ./waits 2>&1 |
+        grep -c 'process numbers of its own')" = 1
+fi
 finish

@@ -21,6 +21,12 @@ static bool can_call(const EventSet *events, Error *err)
                           "run: sudo assay record --calls …; without rights, record -e FUNCTION "
                           "-- CMD samples each entry");
     }
+    if (!privilege_sees_kernel_pids()) {
+        (void)error_set(
+            err, ERROR_UNSUPPORTED,
+            "calls cannot be recorded from a namespace with process numbers of its own");
+        return error_hint(err, "record the container from the host: assay record --calls … -p PID");
+    }
     if (events->traced || events->timed || events->by_breakpoints || events->per_thread) {
         (void)error_set(err, ERROR_UNSUPPORTED, "calls need the kernel's events on each processor");
         return error_hint(err, "leave --engine out; assay doctor says what is refused here");

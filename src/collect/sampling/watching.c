@@ -17,6 +17,11 @@ static bool can_watch(const EventSet *events, Error *err)
         (void)error_set(err, ERROR_PERMISSION, "BPF needs CAP_BPF and CAP_PERFMON");
         return error_hint(err, "run: sudo assay record --wait");
     }
+    if (!privilege_sees_kernel_pids()) {
+        (void)error_set(err, ERROR_UNSUPPORTED,
+                        "BPF sees other process numbers than this container");
+        return error_hint(err, "record the container from the host: assay record --wait -p PID");
+    }
     if (events->traced || events->timed || events->by_breakpoints || events->per_thread)
         return error_set(err, ERROR_UNSUPPORTED, "there are no rings of processors to write to");
     return true;
@@ -94,6 +99,8 @@ static void open_switches(Watching *w, pid_t child, const U32Vec *pids)
                 w->switches &= events_open_switches(w->events, tids.at[k]);
         vec_free(&tids);
     }
+    if (w->switches)
+        waiting_have_switches(w->waiting);
 }
 
 void watching_switch(Watching *w, Consumer *c, const PerfRecord *r)

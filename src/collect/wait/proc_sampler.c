@@ -14,14 +14,16 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    LIST_EVERY = 2,     // ticks: new threads are looked for
-    CHILDREN_EVERY = 4, // and new processes
+    LIST_EVERY = 2,           // ticks: new threads are looked for
+    CHILDREN_EVERY = 4,       // and new processes
+    CHILDREN_TOLD_EVERY = 48, // … where records of forks tell of them, too
     PAGE = 4096,
     LINE_BYTES = 256,
     COMPACT_AT = 4096, // events that were taken
@@ -45,6 +47,7 @@ struct ProcSampler {
     pthread_t thread;
     bool is_running;
     atomic_bool stop;
+    atomic_bool told_of_forks; // new processes are added
     bool inherit;
     pthread_mutex_t lock; // of `events` and `added`
     Vec(ProcEvent) events;
@@ -288,8 +291,6 @@ static void list_threads(ProcSampler *s, SeenProcess *p, uint64_t now)
     if (!proc_list_threads(p->pid, &tids, NULL))
         tids.len = 0;
     for (size_t i = 0; i < tids.len; i++) {
-        if (s->inherit && s->tick % CHILDREN_EVERY == 0)
-            add_children(s, p->pid, tids.at[i]);
         bool known = false;
         for (size_t k = 0; k < p->threads.len && !known; k++)
             known = p->threads.at[(i + k) % p->threads.len].life.tid == tids.at[i];
@@ -300,10 +301,24 @@ static void list_threads(ProcSampler *s, SeenProcess *p, uint64_t now)
     p->is_new = true; // threads that appear from now on are
 }
 
+// Whether the process has as many threads as are looked at: each is a folder in its "task", which
+// counts as a link.
+static bool has_all_threads(const SeenProcess *p)
+{
+    enum { LINKS = 2 };
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof(path), "/proc/%u/task", p->pid);
+    return stat(path, &st) == 0 && st.st_nlink == p->threads.len + LINKS;
+}
+
 static void look_at_process(ProcSampler *s, SeenProcess *p, uint64_t now)
 {
-    if (s->tick % LIST_EVERY == 0 || p->threads.len == 0)
+    if (p->threads.len == 0 || (s->tick % LIST_EVERY == 0 && !has_all_threads(p)))
         list_threads(s, p, now);
+    uint64_t every = atomic_load(&s->told_of_forks) ? CHILDREN_TOLD_EVERY : CHILDREN_EVERY;
+    for (size_t i = 0; s->inherit && s->tick % every == 0 && i < p->threads.len; i++)
+        add_children(s, p->pid, p->threads.at[i].life.tid);
     size_t kept = 0;
     for (size_t i = 0; i < p->threads.len; i++) {
         SeenThread t = p->threads.at[i];
@@ -387,6 +402,11 @@ bool proc_sampler_open(bool inherit, ProcSampler **ret, Error *err)
     s->is_running = true;
     *ret = s;
     return true;
+}
+
+void proc_sampler_is_told_of_forks(ProcSampler *s)
+{
+    atomic_store(&s->told_of_forks, true);
 }
 
 void proc_sampler_stop(ProcSampler *s)
