@@ -23,7 +23,7 @@ check 'one page holds it all' eval 'grep -q "<h1>Survey</h1>" "$TOP/demo/csv.htm
 # Two commands, each with samples, heap and counts.
 parts() { grep -c "$1" "$TOP/demo/csv.survey/survey.json"; }
 check 'of both programs' eval '[ "$(parts cpu.assay)" -ge 2 ] && [ "$(parts heap.assay)" -eq 2 ] && [ "$(parts counts.assay)" -eq 2 ]'
-"$TOP/tools/readme-pictures" . >pictures.txt 2>&1
+"$TOP/tools/readme-pictures" "$PWD" >pictures.txt 2>&1
 case $? in
 0) verdict 'the pictures of the README are drawn from it' 0 ;;
 77) skip 'the pictures of the README' "$(cat pictures.txt)" ;;
