@@ -23,6 +23,7 @@ typedef struct StackNode {
     uint64_t self, total; // self: what tables count as self
     uint32_t self_samples, total_samples;
     uint32_t first_child, next; // 0: none
+    uint32_t frame;             // its own; here, so that a step of the walk reads one place
 } StackNode;
 
 typedef struct Flattener {
@@ -50,6 +51,7 @@ static void link_stacks(Flattener *f, const Weights *w)
         if (n->total_samples == 0)
             continue;
         StackNode *above = &nodes[parent[s].v];
+        n->frame = f->p->stacks.frame.at[s].v;
         n->next = above->first_child;
         above->first_child = (uint32_t)s;
         if (parent[s].v != 0) {
@@ -98,7 +100,8 @@ static void enter_stack(Flattener *f, uint32_t stack)
 {
     const FrameId *inlined_in = f->p->frames.inlined_in.at;
     const StackNode *n = &f->nodes[stack];
-    uint32_t frame = f->p->stacks.frame.at[stack].v;
+    uint32_t frame = n->frame;
+    __builtin_prefetch(&f->nodes[n->next]); // the walk comes there when it is done below this one
     if (f->flags[frame] & NODE_CUT)
         return;
     if (n->self_samples)
@@ -111,7 +114,7 @@ static void enter_stack(Flattener *f, uint32_t stack)
 static void leave_stack(Flattener *f, uint32_t stack)
 {
     const FrameId *inlined_in = f->p->frames.inlined_in.at;
-    uint32_t frame = f->p->stacks.frame.at[stack].v;
+    uint32_t frame = f->nodes[stack].frame;
     if (f->flags[frame] & NODE_CUT)
         return;
     f->tallies[f->keys->of_frame[frame]].on_path--;

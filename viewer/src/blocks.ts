@@ -44,6 +44,13 @@ function readU64(bytes: Uint8Array, at: number, count: number): Float64Array {
 /** The number that a zigzag code stands for. */
 export const unzigzag = (code: number) => (code % 2 ? -(code + 1) / 2 : code / 2);
 
+/** Differences, added up modulo 2^32. */
+function readSteps(bytes: Uint8Array, at: number, count: number): Uint32Array {
+  const out = readU32(bytes, at, count);
+  for (let i = 0, last = 0; i < count; i++) out[i] = last += (out[i] >>> 1) ^ -(out[i] & 1);
+  return out;
+}
+
 function readDelta(bytes: Uint8Array, at: number, count: number): Float64Array {
   const out = readU64(bytes, at, count);
   let last = 0;
@@ -53,6 +60,7 @@ function readDelta(bytes: Uint8Array, at: number, count: number): Float64Array {
 
 function readColumn(kind: string, bytes: Uint8Array, at: number, count: number, length: number): Column {
   if (kind === "u") return readU32(bytes, at, count);
+  if (kind === "s") return readSteps(bytes, at, count);
   if (kind === "U") return readU64(bytes, at, count);
   if (kind === "d") return readDelta(bytes, at, count);
   if (kind === "D") return new Float64Array(bytes.slice(at, at + length).buffer);

@@ -13,6 +13,7 @@
 typedef enum ViewColumnKind {
     VIEW_U32 = 'u',    // LEB128, each below 2^32
     VIEW_U64 = 'U',    // LEB128
+    VIEW_STEP = 's',   // LEB128 of the zigzag difference from the value before, modulo 2^32
     VIEW_DELTA = 'd',  // LEB128 of the zigzag difference from the value before, 0 at first
     VIEW_DOUBLE = 'D', // IEEE 754, little-endian
     VIEW_BYTES = 't',  // bytes as they are
@@ -50,7 +51,8 @@ void view_add_text(ViewBlock *b, Str text);
 // many as the largest number needs. They unpack faster than LEB128, and pack better where the
 // lowest bytes are as good as random.
 void view_column_planes(ViewBlock *b, const char *name, const uint32_t *at, size_t count);
-// A whole column of numbers below 2^32.
+// A whole column of numbers below 2^32: VIEW_U32, or VIEW_STEP where steps repeat more often than
+// numbers do.
 void view_column_u32(ViewBlock *b, const char *name, const uint32_t *at, size_t count);
 
 // Appends the block as an element of the page and empties it. `json` is a JSON object that

@@ -174,30 +174,61 @@ static int by_total(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-// Sets `number_of`[node in order of appearance] to its number depth first, greater totals first.
-static void number_nodes(const Builder *b, const uint64_t *total, uint32_t *number_of)
+// Sorts siblings by their totals, the greatest first. Most calls have few callees.
+static void sort_children(uint32_t *nodes, size_t count, const uint64_t *total, Child *scratch)
 {
-    uint32_t count = (uint32_t)b->parent.len;
+    enum { FEW = 24 };
+    if (count > FEW) {
+        for (size_t i = 0; i < count; i++)
+            scratch[i] = (Child){total[nodes[i]], nodes[i]};
+        qsort(scratch, count, sizeof(Child), by_total);
+        for (size_t i = 0; i < count; i++)
+            nodes[i] = scratch[i].node;
+        return;
+    }
+    for (size_t i = 1; i < count; i++) { // they stand in their order, which equal totals keep
+        uint32_t node = nodes[i];
+        size_t at = i;
+        for (; at > 0 && total[nodes[at - 1]] < total[node]; at--)
+            nodes[at] = nodes[at - 1];
+        nodes[at] = node;
+    }
+}
+
+// Numbers the nodes depth first, greater totals first: `number_of`[node in order of appearance],
+// and the parents and places of the tree.
+static void number_nodes(const Builder *b, const uint64_t *total, uint32_t *number_of, ViewTree *t)
+{
+    uint32_t count = (uint32_t)b->parent.len, most = 0;
     uint32_t *first = heap_alloc(((size_t)count + 2) * sizeof(uint32_t));
-    Child *children = heap_alloc(((size_t)count + 1) * sizeof(Child));
+    uint32_t *children = heap_alloc(((size_t)count + 1) * sizeof(uint32_t));
     for (uint32_t i = 1; i < count; i++)
         first[b->parent.at[i] + 2]++;
-    for (uint32_t i = 2; i < count + 2; i++)
+    for (uint32_t i = 2; i < count + 2; i++) {
+        most = MAX(most, first[i]);
         first[i] += first[i - 1];
+    }
     for (uint32_t i = 1; i < count; i++)
-        children[first[b->parent.at[i] + 1]++] = (Child){total[i], i};
+        children[first[b->parent.at[i] + 1]++] = i;
+    Child *scratch = heap_alloc(((size_t)most + 1) * sizeof(Child));
     U32Vec stack = {0};
     vec_push(NULL, &stack, 0);
-    for (uint32_t next = 0; stack.len > 0;) {
+    for (uint32_t next = 0; stack.len > 0; next++) {
         uint32_t node = vec_pop(&stack);
-        number_of[node] = next++;
         uint32_t from = first[node], to = first[node + 1];
+        number_of[node] = next;
+        t->place[next] = b->place.at[node];
+        t->parent[next] = number_of[b->parent.at[node]];
         if (to - from > 1)
-            qsort(children + from, to - from, sizeof(Child), by_total);
-        for (uint32_t i = to; i-- > from;)
-            vec_push(NULL, &stack, children[i].node);
+            sort_children(children + from, to - from, total, scratch);
+        for (uint32_t i = to; i-- > from;) {
+            __builtin_prefetch(&first[children[i]]);
+            __builtin_prefetch(&b->place.at[children[i]]);
+            vec_push(NULL, &stack, children[i]);
+        }
     }
     vec_free(&stack);
+    heap_free(scratch);
     heap_free(children);
     heap_free(first);
 }
@@ -213,15 +244,11 @@ static void add_up(const Builder *b, ViewTree *t)
     for (size_t i = count; i-- > 1;)
         total[b->parent.at[i]] += total[i];
     uint32_t *number_of = heap_alloc((count + 1) * sizeof(uint32_t));
-    number_nodes(b, total, number_of);
-    heap_free(total);
     t->node_count = (uint32_t)count;
     t->parent = heap_alloc((count + 1) * sizeof(uint32_t));
     t->place = heap_alloc((count + 1) * sizeof(uint32_t));
-    for (size_t i = 1; i < count; i++) {
-        t->parent[number_of[i]] = number_of[b->parent.at[i]];
-        t->place[number_of[i]] = b->place.at[i];
-    }
+    number_nodes(b, total, number_of, t);
+    heap_free(total);
     for (size_t i = 0; i < samples; i++)
         t->of_sample[i] = number_of[t->of_sample[i]];
     heap_free(number_of);
@@ -327,21 +354,21 @@ static void add_functions(ViewBlock *b, const FunctionNumbers *f, const Keys *ke
 static void add_places(ViewBlock *b, const ViewTree *t, const FunctionNumbers *f, const Profile *p,
                        ViewStrings *strings)
 {
-    view_column_begin(b);
-    for (size_t i = 0; i < t->key.len; i++)
-        view_add_u64(b, f->number[t->key.at[i]] - 1);
-    view_column_end(b, "place.fn", VIEW_U32);
-    view_column_begin(b);
-    for (size_t i = 0; i < t->key.len; i++)
-        view_add_u64(b, view_string(strings, profile_text(p, t->file.at[i])));
-    view_column_end(b, "place.file", VIEW_U32);
+    size_t places = t->key.len;
+    uint32_t *numbers = heap_alloc((places + 1) * sizeof(uint32_t));
+    for (size_t i = 0; i < places; i++)
+        numbers[i] = f->number[t->key.at[i]] - 1;
+    view_column_u32(b, "place.fn", numbers, places);
+    for (size_t i = 0; i < places; i++)
+        numbers[i] = view_string(strings, profile_text(p, t->file.at[i]));
+    view_column_u32(b, "place.file", numbers, places);
     view_column_u32(b, "place.line", t->line.at, t->line.len);
-    view_column_begin(b);
-    for (size_t i = 0; i < t->key.len; i++) {
+    for (size_t i = 0; i < places; i++) {
         StrId path = p->modules.path.at[t->module.at[i].v];
-        view_add_u64(b, view_string(strings, profile_text(p, path)));
+        numbers[i] = view_string(strings, profile_text(p, path));
     }
-    view_column_end(b, "place.module", VIEW_U32);
+    view_column_u32(b, "place.module", numbers, places);
+    heap_free(numbers);
     view_column_begin(b);
     for (size_t i = 0; i < t->key.len; i++)
         view_add_u64(b, t->flags.at[i]);
@@ -356,14 +383,13 @@ void view_add_tree(ViewBlock *b, const ViewTree *t, const Keys *keys, ViewString
     add_places(b, t, &functions, keys->profile, strings);
     vec_free(&functions.keys);
     heap_free(functions.number);
-    view_column_begin(b);
-    for (uint32_t i = 1; i < t->node_count; i++)
-        view_add_u64(b, i - t->parent[i]);
-    view_column_end(b, "node.up", VIEW_U32);
-    view_column_begin(b);
-    for (uint32_t i = 1; i < t->node_count; i++)
-        view_add_u64(b, t->place[i]);
-    view_column_end(b, "node.place", VIEW_U32);
+    uint32_t nodes = t->node_count - 1; // but the root
+    uint32_t *up = heap_alloc(((size_t)nodes + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < nodes; i++)
+        up[i] = i + 1 - t->parent[i + 1];
+    view_column_u32(b, "node.up", up, nodes);
+    heap_free(up);
+    view_column_u32(b, "node.place", t->place + 1, nodes);
     for (size_t m = 0; m < t->metric_count; m++) {
         char name[40];
         snprintf(name, sizeof(name), "self.%zu.node", m);
