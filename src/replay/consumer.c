@@ -806,6 +806,7 @@ static void join_entry(Consumer *c, Process *p, const UnwindMemory *memory, uint
         live_stack_open(&c->live_stack, p->pid, memory, &whole))
         entry_frames_join(&search, &whole, c->walked, max, walk);
     p->entries_found += walk->end == UNWIND_COMPLETE;
+    c->counts.searched += walk->end == UNWIND_COMPLETE;
 }
 
 // What lies above the copy is still there where the copy's end is as it was. Marked as

@@ -71,10 +71,11 @@ typedef struct ConsumerSetup {
 
 typedef struct ConsumerCounts {
     uint64_t samples;
-    uint64_t known;        // of these, with stacks that were recognised instead of copied
-    uint64_t known_wrong;  // … that were copied for a check, and had other frames
-    uint64_t with_stack;   // samples with a user stack to unwind
-    uint64_t complete;     // of these, stacks that were unwound to the outermost frame
+    uint64_t known;       // of these, with stacks that were recognised instead of copied
+    uint64_t known_wrong; // … that were copied for a check, and had other frames
+    uint64_t with_stack;  // samples with a user stack to unwind
+    uint64_t complete;    // of these, stacks that were unwound to the outermost frame
+    uint64_t searched;    // of `complete`, stacks whose callers of code without rules were searched
     uint64_t short_copies; // stacks that were larger than their copies, completed or not
     uint64_t stack_bytes;  // of the newest stack that was walked to its end
     uint64_t frames_walked;

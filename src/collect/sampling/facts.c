@@ -158,6 +158,17 @@ static void note_short_processes(Profile *p, const EventSet *events, uint64_t ra
                  100 - rate_hz * 100 / events->freq_hz, count, 1000000 / events->freq_hz, FINE_HZ);
 }
 
+// Stacks are called complete that lead through code without unwind rules.
+static void note_searched(Profile *p, const ConsumerCounts *c)
+{
+    if (c->searched == 0)
+        return;
+    profile_note(p, NOTE_WARNING, STR("searched-callers"),
+                 "%.3g %% of stacks lead through generated code without unwind rules: its callers "
+                 "were found by a search of the stack, and some may be of earlier calls",
+                 100.0 * (double)c->searched / (double)MAX(c->with_stack, c->searched));
+}
+
 // Samples that stand for the processor time since the one before give right shares, also of
 // threads that end before their first sample; but for those of which no group has one.
 static void note_weights(Profile *p, const ConsumerCounts *c)
@@ -491,6 +502,7 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
                      modules->missing);
     modules_note_refused(modules, p);
     modules_note_unnamed(modules, p);
+    note_searched(p, c);
     if (consumer_has_scripts(consumer))
         profile_note(p, NOTE_WARNING, STR("v8-inlines"),
                      "JavaScript functions that V8 has inlined count for their callers; "
