@@ -318,8 +318,8 @@ not_counted() {
 check 'stat says so, too' not_counted
 
 # hits OPTION …: "NAME COUNT" of each row that stat counts
-hits() { assay stat -j "$@" >/dev/null 2>rows && python3 -c 'import json; [print(r["event"], int(float(r["counter-value"]))) for r in map(json.loads, open("rows"))]'; }
-is() { local lines=$1; shift; diff <(echo -e "$lines") <(hits "$@") || { cat rows; return 1; }; }
+hits() { assay stat -j -o rows "$@" >/dev/null 2>err && python3 -c 'import json; [print(r["event"], int(float(r["counter-value"]))) for r in map(json.loads, open("rows"))]'; }
+is() { local lines=$1; shift; diff <(echo -e "$lines") <(hits "$@") || { cat rows err; return 1; }; }
 ALL=$((N + N / 4 + N / 8))
 check 'stat counts a function, a return and a marker' is "probes:parse $ALL\nprobes:tail%return $((N / 8))\nsdt_probes:step $N" \
     -e probes:parse,probes:tail%return -e sdt_probes:step -- ./probes $N
