@@ -99,8 +99,6 @@ static void open_switches(Watching *w, pid_t child, const U32Vec *pids)
                 w->switches &= events_open_switches(w->events, tids.at[k]);
         vec_free(&tids);
     }
-    if (w->switches)
-        waiting_have_switches(w->waiting);
 }
 
 void watching_switch(Watching *w, Consumer *c, const PerfRecord *r)

@@ -21,9 +21,8 @@
 #include <unistd.h>
 
 enum {
-    LIST_EVERY = 2,           // ticks: new threads are looked for
-    CHILDREN_EVERY = 4,       // and new processes
-    CHILDREN_TOLD_EVERY = 48, // … where records of forks tell of them, too
+    LIST_EVERY = 2,     // ticks: new threads are looked for
+    CHILDREN_EVERY = 4, // and new processes
     PAGE = 4096,
     LINE_BYTES = 256,
     COMPACT_AT = 4096, // events that were taken
@@ -47,7 +46,6 @@ struct ProcSampler {
     pthread_t thread;
     bool is_running;
     atomic_bool stop;
-    atomic_bool told_of_forks; // new processes are added
     bool inherit;
     pthread_mutex_t lock; // of `events` and `added`
     Vec(ProcEvent) events;
@@ -316,8 +314,7 @@ static void look_at_process(ProcSampler *s, SeenProcess *p, uint64_t now)
 {
     if (p->threads.len == 0 || (s->tick % LIST_EVERY == 0 && !has_all_threads(p)))
         list_threads(s, p, now);
-    uint64_t every = atomic_load(&s->told_of_forks) ? CHILDREN_TOLD_EVERY : CHILDREN_EVERY;
-    for (size_t i = 0; s->inherit && s->tick % every == 0 && i < p->threads.len; i++)
+    for (size_t i = 0; s->inherit && s->tick % CHILDREN_EVERY == 0 && i < p->threads.len; i++)
         add_children(s, p->pid, p->threads.at[i].life.tid);
     size_t kept = 0;
     for (size_t i = 0; i < p->threads.len; i++) {
@@ -402,11 +399,6 @@ bool proc_sampler_open(bool inherit, ProcSampler **ret, Error *err)
     s->is_running = true;
     *ret = s;
     return true;
-}
-
-void proc_sampler_is_told_of_forks(ProcSampler *s)
-{
-    atomic_store(&s->told_of_forks, true);
 }
 
 void proc_sampler_stop(ProcSampler *s)

@@ -57,8 +57,6 @@ typedef struct ProcSampler ProcSampler;
 // proc_sampler_close.
 // `inherit`: processes that watched ones make are added, too.
 MUST_CHECK bool proc_sampler_open(bool inherit, ProcSampler **ret, Error *err);
-// The reader adds processes that watched ones make: they are seldom looked for.
-void proc_sampler_is_told_of_forks(ProcSampler *s);
 // Ends the thread. Waits that go on end now; their events stay to be taken.
 void proc_sampler_stop(ProcSampler *s);
 void proc_sampler_close(ProcSampler *s); // accepts NULL

@@ -56,11 +56,6 @@ bool proc_waits_open(bool inherit, ProcWaits **ret, Error *err)
     return true;
 }
 
-void proc_waits_have_switches(ProcWaits *s)
-{
-    proc_sampler_is_told_of_forks(s->sampler);
-}
-
 void proc_waits_stop(ProcWaits *s)
 {
     proc_sampler_stop(s->sampler);

@@ -69,12 +69,6 @@ void waiting_add_process(Waiting *w, uint32_t pid, bool is_new)
         proc_waits_add(w->sampled, pid, is_new);
 }
 
-void waiting_have_switches(Waiting *w)
-{
-    if (w->sampled)
-        proc_waits_have_switches(w->sampled);
-}
-
 void waiting_switch(Waiting *w, Consumer *c, const PerfRecord *r)
 {
     if (w->sampled)

@@ -55,8 +55,6 @@ void waiting_until(Waiting *w, Consumer *c, uint64_t time_ns);
 // The same: a thread leaves its processor, or gets one. Where this is told, begin and end of each
 // wait are known, and the looks tell what it was for.
 void waiting_switch(Waiting *w, Consumer *c, const PerfRecord *r);
-// Such records of all threads will come.
-void waiting_have_switches(Waiting *w);
 
 // Adds the metrics of waiting to the profile, before there are samples.
 void waiting_add_metrics(Waiting *w, Profile *p);

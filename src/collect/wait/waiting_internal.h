@@ -71,8 +71,6 @@ Sum *waiting_need_sum(Waiting *w, ThreadId thread, StackId stack, WaitClass clas
 
 // proc_waits.c: looks at threads from outside, where BPF is refused. Heap memory.
 MUST_CHECK bool proc_waits_open(bool inherit, ProcWaits **ret, Error *err);
-// Records of context switches will come.
-void proc_waits_have_switches(ProcWaits *s);
 void proc_waits_stop(ProcWaits *s);
 void proc_waits_close(ProcWaits *s); // accepts NULL
 void proc_waits_add(ProcWaits *s, uint32_t pid, bool is_new);
