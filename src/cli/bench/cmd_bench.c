@@ -60,7 +60,8 @@ static const Option bench_options[] = {
              "interleave although --setup or --cleanup is given"),
     OPT_PERCENT(0, "margin", BenchArgs, margin, "PERCENT",
                 "differences below this do not matter (default 1%)"),
-    OPT_PERCENT(0, "confidence", BenchArgs, confidence, "PERCENT", "level of the intervals (default 95%)"),
+    OPT_PERCENT(0, "confidence", BenchArgs, confidence, "PERCENT",
+                "level of the intervals (default 95%)"),
     OPT_PERCENT(0, "until", BenchArgs, until, "PERCENT",
                 "go on until each comparison is decided at this margin, or the time of a single "
                 "command is known with this precision"),

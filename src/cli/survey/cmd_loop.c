@@ -27,13 +27,15 @@ static const Option loop_options[] = {
     OPT_FLAG(0, "no-build", LoopOptions, no_build, "only watch the program; you build it yourself"),
     OPT_TEXT(0, "watch", LoopOptions, watch, "DIR",
              "the folder of the sources (default: the working folder)"),
-    OPT_TEXT(0, "steps", LoopOptions, steps, "LIST", "the steps, as for assay survey (default time,cpu)"),
+    OPT_TEXT(0, "steps", LoopOptions, steps, "LIST",
+             "the steps, as for assay survey (default time,cpu)"),
     OPT_TEXT('M', "max-time", LoopOptions, max_time, "TIME",
              "spend at most this time on timing in each round (default 3s)"),
     OPT_TEXT(0, "input", LoopOptions, input, "WHERE", "standard input of each run: null or a file"),
     OPT_U64(0, "rounds", LoopOptions, rounds, "N",
             "end after N rounds; the first is without a change"),
-    OPT_TEXT('o', "output", LoopOptions, output, "DIR", "where to keep the surveys (default .assay/loop)"),
+    OPT_TEXT('o', "output", LoopOptions, output, "DIR",
+             "where to keep the surveys (default .assay/loop)"),
     COLOUR_OPTION(LoopOptions, colour),
 };
 

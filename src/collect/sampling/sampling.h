@@ -105,8 +105,8 @@ typedef struct SamplingOptions {
     // memory.
     SamplingWish (*watch)(void *ctx, Sampling *s, Profile *profile, const SamplingState *state);
     void *watch_ctx;
-    // SIGUSR2 is told to the watcher, command lines are kept, and waits are single waits, also those
-    // that have not ended: there are no sums of the whole recording.
+    // SIGUSR2 is told to the watcher, command lines are kept, and waits are single waits, also
+    // those that have not ended: there are no sums of the whole recording.
     bool takes_dumps;
     bool is_followed; // another recording follows: sampling_close leaves the signals blocked
     // Samples that the writer has written are dropped from memory. The caller looks at none of
