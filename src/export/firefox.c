@@ -714,11 +714,13 @@ static void add_threads(Firefox *f)
     size_t *starts;
     export_samples_by_thread(f->s, &order, &starts);
     json_begin_array(&f->w, "threads");
-    for (size_t t = 0; t < f->s->threads.len; t++)
+    for (size_t t = 0; t < f->s->threads.len; t++) {
+        ThreadMarkers markers = {.count = f->marker_starts[t + 1] - f->marker_starts[t]};
+        if (markers.count)
+            markers.at = &f->markers.at[f->marker_starts[t]];
         add_thread(f, f->s->threads.at[t],
-                   (ThreadSamples){order + starts[t], starts[t + 1] - starts[t]},
-                   (ThreadMarkers){f->markers.at + f->marker_starts[t],
-                                   f->marker_starts[t + 1] - f->marker_starts[t]});
+                   (ThreadSamples){order + starts[t], starts[t + 1] - starts[t]}, markers);
+    }
     json_end(&f->w);
     heap_free(order);
     heap_free(starts);
