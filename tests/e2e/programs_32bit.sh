@@ -22,8 +22,8 @@ check 'probes are refused' refused "'./spin' is a 32-bit program" assay record -
 counts() { assay cover run -f -o res ./counted exit >out 2>err && assay cover report res | grep -q 'cover_life.c .*44.12%'; }
 check 'a program that counts by itself is counted' counts
 static() {
-    gcc -static -o static "$programs/spin.c" 2>build.log || return 0
-    refused "cannot record the heap of './static': it is statically linked" assay heap -f -o h.assay -- ./static 1
+    gcc -m32 -static -o static "$programs/spin.c" 2>build.log || return 0
+    refused "cannot record the heap of './static': it is a 32-bit program" assay heap -f -o h.assay -- ./static 1
 }
 check 'the heap of a static program is refused, too' static
 sampled() { # OPTION…: of 300 ms at least half the samples, in the program's module
