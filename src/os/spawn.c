@@ -305,7 +305,11 @@ bool spawn_collect(const Spawned *s, ChildEnd *ret)
     int64_t disk_wait_ns = -1;
     // What /proc tells of it is gone when it was waited for.
     // A child that is traced may have stopped, which wait4 would report, too.
-    if (waitid(P_PID, (id_t)s->pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || !ended.si_pid)
+    int failed;
+    do
+        failed = waitid(P_PID, (id_t)s->pid, &ended, WEXITED | WNOHANG | WNOWAIT);
+    while (failed != 0 && errno == EINTR);
+    if (failed != 0 || !ended.si_pid)
         return false;
     disk_wait_ns = proc_accounts_delays() ? proc_disk_wait_ns((uint32_t)s->pid) : -1;
     do
