@@ -64,7 +64,7 @@ check 'the lock took as long as the program measured' \
 truth=$pipe
 check 'so did the pipe' agrees "$(time_of file.txt 'waited for in reader')" "$pipe" "$runnable"
 truth=$sleep
-check 'and the sleep' agrees "$(time_of class.txt sleep)" "$((sleep + 60000))" "$((runnable + 60000))"
+check 'and the sleep' agrees "$(time_of class.txt sleep)" "$((sleep + 160000))" "$((runnable + 160000))"
 check 'a child is waited for' test "$(time_of class.txt child)" -ge 40000
 check 'the holder is named' grep -q 'cache_lock, waited for in lookup (waits.c:[0-9]*); held by flush' locks.txt
 check 'the writer wakes the reader' grep -q ' main (waits.c:' waker.txt
@@ -254,7 +254,7 @@ fi
 # A running process.
 sh -c "for i in 1 2 3 4 5; do ./waits; done" >/dev/null &
 pid=$!
-check 'a running process' eval "assay record --wait -q --duration 0.2 -o p.assay -p $pid && assay report p.assay --by class | grep -q lock"
+check 'a running process' eval "assay record --wait -q --duration 0.4 -o p.assay -p $pid && assay report p.assay --by class | grep -q lock"
 wait $pid
 
 # A named pipe is no disk, and a socket has the name of its other end.

@@ -90,7 +90,7 @@ int main(void)
     pthread_join(b, NULL);
     pid_t child = fork();
     if (child == 0) {
-        usleep(60000);
+        usleep(160000);
         _exit(0);
     }
     waitpid(child, NULL, 0);
