@@ -5,11 +5,9 @@
 #ifndef WIRE_CALLS_H
 #define WIRE_CALLS_H
 
-#include <stdint.h>
+#include "wire/process_set.h"
 
 enum {
-    CALL_PIDS = 1 << 13, // hashed by the number; an entry lies in one of CALL_PROBES places
-    CALL_PROBES = 8,
     CALL_REGS = 15, // the first words of struct pt_regs on x86-64: r15 … di
 };
 
@@ -28,10 +26,9 @@ typedef struct CallConfig {
 } CallConfig;
 
 typedef struct CallShared {
-    uint32_t pids[CALL_PIDS]; // of processes that are recorded; 0: free
+    ProcessSet processes; // that are recorded
     uint64_t hits;
-    uint64_t lost;    // without room in a ring
-    uint64_t no_room; // processes without room in `pids`
+    uint64_t lost; // without room in a ring
 } CallShared;
 
 // What is written at a hit. Time, process and thread are those of the record around it.

@@ -5,11 +5,9 @@
 #ifndef WIRE_HITS_H
 #define WIRE_HITS_H
 
-#include <stdint.h>
+#include "wire/process_set.h"
 
 enum {
-    HIT_PIDS = 1 << 13, // hashed by the number; an entry lies in one of HIT_PROBES places
-    HIT_PROBES = 8,
     HIT_ROWS = 1024, // so many events are counted
     HIT_CPUS = 64,   // each counts in a column of its own; further CPUs share them
 };
@@ -21,10 +19,9 @@ typedef struct HitConfig {
 } HitConfig;
 
 typedef struct HitShared {
-    uint32_t pids[HIT_PIDS]; // of processes whose hits count; 0: free
-    uint32_t is_counting;    // hits count now
-    uint32_t waits_for;      // counting begins when this process runs a program; 0: none
-    uint64_t no_room;        // processes without room in `pids`
+    ProcessSet processes; // whose hits count
+    uint32_t is_counting; // hits count now
+    uint32_t waits_for;   // counting begins when this process runs a program; 0: none
     uint64_t counts[HIT_ROWS * HIT_CPUS];
 } HitShared;
 

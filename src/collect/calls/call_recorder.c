@@ -3,6 +3,7 @@
 
 #include "collect/calls/call_recorder.h"
 
+#include "collect/bpf/process_set.h"
 #include "collect/calls/call_hooks_internal.h"
 #include "collect/calls/pairing_internal.h"
 
@@ -65,17 +66,7 @@ const uint64_t *calls_ids(const CallRecorder *c, size_t *count)
 
 void calls_add_process(CallRecorder *c, uint32_t pid)
 {
-    uint32_t *pids = c->hooks.shared->pids;
-    for (uint32_t i = 0; i < CALL_PROBES; i++)
-        if (__atomic_load_n(&pids[(pid + i) & (CALL_PIDS - 1)], __ATOMIC_ACQUIRE) == pid)
-            return;
-    for (uint32_t i = 0; i < CALL_PROBES; i++) {
-        uint32_t free = 0;
-        if (__atomic_compare_exchange_n(&pids[(pid + i) & (CALL_PIDS - 1)], &free, pid, false,
-                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-            return;
-    }
-    __atomic_fetch_add(&c->hooks.shared->no_room, 1, __ATOMIC_RELAXED);
+    process_set_add(&c->hooks.shared->processes, pid);
 }
 
 // ---- Values ------------------------------------------------------------------------------
@@ -199,5 +190,5 @@ void calls_finish(CallRecorder *c, int64_t end_ns, CallCounts *ret)
                         .lost = s->lost,
                         .left = c->pairing.left,
                         .unmatched = c->pairing.unmatched,
-                        .no_room = s->no_room};
+                        .no_room = s->processes.no_room};
 }

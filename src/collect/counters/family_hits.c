@@ -4,6 +4,7 @@
 #include "collect/counters/family_hits.h"
 
 #include "collect/bpf/bpf.h"
+#include "collect/bpf/process_set.h"
 #include "collect/bpf/programs/hits_program.h"
 #include "os/perf_event.h"
 #include "os/proc.h"
@@ -98,26 +99,6 @@ static bool attach_all(FamilyHits *h, const BpfTypes *types, const FamilyPlaceVe
     return true;
 }
 
-static bool is_among(const HitShared *s, uint32_t pid)
-{
-    for (uint32_t i = 0; i < HIT_PROBES; i++)
-        if (__atomic_load_n(&s->pids[(pid + i) & (HIT_PIDS - 1)], __ATOMIC_ACQUIRE) == pid)
-            return true;
-    return false;
-}
-
-static void add_process(HitShared *s, uint32_t pid)
-{
-    for (uint32_t i = 0; i < HIT_PROBES && !is_among(s, pid); i++) {
-        uint32_t free = 0;
-        if (__atomic_compare_exchange_n(&s->pids[(pid + i) & (HIT_PIDS - 1)], &free, pid, false,
-                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-            return;
-    }
-    if (!is_among(s, pid))
-        __atomic_fetch_add(&s->no_room, 1, __ATOMIC_RELAXED);
-}
-
 bool family_hits_open(const FamilyPlaceVec *places, const uint32_t *pids, size_t count,
                       FamilyHits **ret, Error *err)
 {
@@ -128,7 +109,7 @@ bool family_hits_open(const FamilyPlaceVec *places, const uint32_t *pids, size_t
     *h = (FamilyHits){.config_fd = -1, .shared_fd = -1};
     bool ok = make_maps(types, h, err);
     for (size_t i = 0; ok && i < count; i++)
-        add_process(h->shared, pids[i]);
+        process_set_add(&h->shared->processes, pids[i]);
     ok = ok && attach_all(h, types, places, err);
     bpf_types_close(types);
     if (!ok) {
@@ -176,5 +157,5 @@ uint64_t family_hits_read(const FamilyHits *h, uint32_t row)
 
 uint64_t family_hits_left_out(const FamilyHits *h)
 {
-    return h->shared->no_room;
+    return h->shared->processes.no_room;
 }

@@ -86,7 +86,7 @@ static void put_breakpoints(HeapAtExec *x, const ProcMapVec *maps)
     const WireEntries *entries = x->target.entries.wire;
     for (uint32_t i = 0; i < entries->count; i++) {
         const WireEntry *e = &entries->at[i];
-        for (size_t k = 0; k < maps->len; k++) {
+        for (size_t k = 0; k < maps->len && x->count < ARRAY_LEN(x->at); k++) {
             const ProcMap *m = &maps->at[k];
             static const uint8_t trap = BREAKPOINT;
             if (!m->exec || m->inode != entries->inode || e->offset < m->offset ||

@@ -6,6 +6,8 @@
 #include "wire/calls.h"
 
 #include "collect/bpf/programs/kernel.h"
+#include "collect/bpf/programs/processes.h"
+#include "wire/process_set.h"
 
 // Numbers of words of struct pt_regs on x86-64 (asm/ptrace.h).
 enum { REGS_R14 = 1, REGS_AX = 10, REGS_SP = 19 };
@@ -19,17 +21,10 @@ INLINE void count(uint64_t *counter)
     __sync_fetch_and_add(counter, 1);
 }
 
-INLINE bool is_recorded(uint32_t tgid)
-{
-    for (uint32_t i = 0; i < CALL_PROBES; i++)
-        if (shared.pids[(tgid + i) & (CALL_PIDS - 1)] == tgid)
-            return true;
-    return false;
-}
-
 PROGRAM("uprobe") int on_hit(uint64_t *ctx)
 {
-    if (!config.every && !is_recorded((uint32_t)(bpf_get_current_pid_tgid() >> 32)))
+    if (!config.every &&
+        !processes_have(&shared.processes, (uint32_t)(bpf_get_current_pid_tgid() >> 32)))
         return 0;
     CallRecord r;
     uint64_t size = __builtin_offsetof(CallRecord, regs);
@@ -56,25 +51,13 @@ PROGRAM("uprobe") int on_hit(uint64_t *ctx)
 
 PROGRAM("sched_process_fork") int on_fork(uint64_t *ctx)
 {
-    uint32_t parent = *(uint32_t *)((char *)ctx[0] + config.task_tgid);
-    uint32_t child = *(uint32_t *)((char *)ctx[1] + config.task_tgid);
-    if (!config.inherit || parent == child || !is_recorded(parent))
-        return 0;
-    for (uint32_t i = 0; i < CALL_PROBES; i++)
-        if (__sync_val_compare_and_swap(&shared.pids[(child + i) & (CALL_PIDS - 1)], 0, child) == 0)
-            return 0;
-    count(&shared.no_room);
+    if (config.inherit)
+        processes_follow(&shared.processes, ctx, config.task_tgid);
     return 0;
 }
 
 PROGRAM("sched_process_exit") int on_exit(uint64_t *ctx)
 {
-    uint64_t id = bpf_get_current_pid_tgid();
-    uint32_t tgid = (uint32_t)(id >> 32);
-    if (config.has_group ? !(ctx[1] & 0xff) : (uint32_t)id != tgid)
-        return 0;
-    for (uint32_t i = 0; i < CALL_PROBES; i++)
-        if (shared.pids[(tgid + i) & (CALL_PIDS - 1)] == tgid)
-            shared.pids[(tgid + i) & (CALL_PIDS - 1)] = 0;
+    processes_leave(&shared.processes, ctx, config.has_group);
     return 0;
 }

@@ -6,22 +6,17 @@
 #include "wire/hits.h"
 
 #include "collect/bpf/programs/kernel.h"
+#include "collect/bpf/programs/processes.h"
+#include "wire/process_set.h"
 
 extern const volatile HitConfig config MAP;
 extern HitShared shared MAP;
 
-INLINE bool is_counted(uint32_t tgid)
-{
-    for (uint32_t i = 0; i < HIT_PROBES; i++)
-        if (shared.pids[(tgid + i) & (HIT_PIDS - 1)] == tgid)
-            return true;
-    return false;
-}
-
 // The cookie is the number of the row.
 PROGRAM("kprobe") int on_hit(void *ctx)
 {
-    if (!shared.is_counting || !is_counted((uint32_t)(bpf_get_current_pid_tgid() >> 32)))
+    if (!shared.is_counting ||
+        !processes_have(&shared.processes, (uint32_t)(bpf_get_current_pid_tgid() >> 32)))
         return 0;
     uint32_t row = (uint32_t)bpf_get_attach_cookie(ctx) & (HIT_ROWS - 1);
     uint32_t cpu = bpf_get_smp_processor_id() & (HIT_CPUS - 1);
@@ -31,14 +26,7 @@ PROGRAM("kprobe") int on_hit(void *ctx)
 
 PROGRAM("sched_process_fork") int on_fork(uint64_t *ctx)
 {
-    uint32_t parent = *(uint32_t *)((char *)ctx[0] + config.task_tgid);
-    uint32_t child = *(uint32_t *)((char *)ctx[1] + config.task_tgid);
-    if (parent == child || !is_counted(parent))
-        return 0;
-    for (uint32_t i = 0; i < HIT_PROBES; i++)
-        if (__sync_val_compare_and_swap(&shared.pids[(child + i) & (HIT_PIDS - 1)], 0, child) == 0)
-            return 0;
-    __sync_fetch_and_add(&shared.no_room, 1);
+    processes_follow(&shared.processes, ctx, config.task_tgid);
     return 0;
 }
 
@@ -54,12 +42,6 @@ PROGRAM("sched_process_exec") int on_exec(uint64_t *ctx)
 
 PROGRAM("sched_process_exit") int on_exit(uint64_t *ctx)
 {
-    uint64_t id = bpf_get_current_pid_tgid();
-    uint32_t tgid = (uint32_t)(id >> 32);
-    if (config.has_group ? !(ctx[1] & 0xff) : (uint32_t)id != tgid)
-        return 0;
-    for (uint32_t i = 0; i < HIT_PROBES; i++)
-        if (shared.pids[(tgid + i) & (HIT_PIDS - 1)] == tgid)
-            shared.pids[(tgid + i) & (HIT_PIDS - 1)] = 0;
+    processes_leave(&shared.processes, ctx, config.has_group);
     return 0;
 }
