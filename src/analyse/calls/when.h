@@ -47,8 +47,8 @@ MUST_CHECK bool when_parse(Str text, When *ret, Error *err);
 void when_window_deinit(WhenWindow *w);
 // The rows were removed, or there is a new profile.
 void when_window_forget(WhenWindow *w);
-// Takes the rows that are new as one second. A sample stands for `sample_ns`, or with 0 for what it
-// says. `calls` are those that the recording names.
+// Adds the rows that came since the last call, as one second of the window. A sample stands for
+// `sample_ns`; if that is 0, for its own value. `calls` are the functions of --calls.
 void when_window_look(WhenWindow *w, const When *when, const Profile *p, const CallPlan *calls,
                       uint64_t sample_ns, int64_t now_ns);
 // Whether the condition holds over the window. It must be full; a percentile needs 20 calls.

@@ -65,9 +65,10 @@ static const Option flame_options[] = {
     OPT_FLAG(
         0, "wait", FlameCommandOptions, wait,
         "of a recording with --wait: processor time and waits, coloured by what is waited for"),
-    OPT_TEXT(0, "slow", FlameCommandOptions, slow, "1%|'>5ms'",
-             "of a recording with --calls: the slowest calls, coloured by what they do more than "
-             "the others"),
+    OPT_TEXT(
+        0, "slow", FlameCommandOptions, slow, "1%|'>5ms'",
+        "with a recording of --calls: draw the slowest calls; colours show where they take longer "
+        "than the others"),
     OPT_TEXT(0, "title", FlameCommandOptions, title, "TEXT",
              "the title (default: the recorded command)"),
     OPT_ROW(0, "colour", FlameCommandOptions, colour, FlameColourWord, "WHAT", &colour_words,

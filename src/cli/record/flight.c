@@ -37,7 +37,7 @@ enum {
     ROWS_PART = 8,
     BLOCKS_PART = 4,
     NAMES_PART = 2,
-    ROUND_PER_GAP = 20, // a round lasts so many times what it cost to begin it
+    ROUND_PER_GAP = 20, // a round lasts at least this many times the gap at its begin
     SHORT_ROUND_S = 60, // what programs need in less than this is allowed from then on
     CHILD_POLL_MS = 100,
     MALLOC_MAPS_FROM = 128 << 10, // larger blocks are mappings of their own

@@ -46,8 +46,8 @@ MUST_CHECK bool agent_session_open(Arena *arena, const AgentSessionOptions *opti
                                    AgentSession *ret, Error *err);
 // Gives a command to all agents, present and future ones.
 void agent_session_set(AgentSession *s, WireState state);
-// Gives the folder and its files to the effective user of a process that the agent is put into, who
-// may be another one than root. From then on that user can change all that is in it.
+// Gives the folder and its files to user `uid`, the effective user of a process that the agent is
+// put into. From then on that user can change all that is in the folder.
 void agent_session_give(const AgentSession *s, uint32_t uid);
 // For a process from which the agent was taken out: removes its files, so that the session does not
 // wait for its end. AGENT_ALL: of all processes, also of one that has another number in its

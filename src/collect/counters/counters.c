@@ -106,8 +106,8 @@ static bool set_filter(const Counters *c, const Counter *event, Str filter, Erro
 
 // ---- Probes ------------------------------------------------------------------
 
-// Lets a BPF program count the probes in the targets and in what they start. Where that cannot be
-// had, the events of the targets count.
+// Lets a BPF program count the probes in the targets and in their new threads and children. Without
+// BPF, the events of the targets count.
 static void open_family(Counters *c, const EventSpecVec *events, const CounterOptions *options)
 {
     FamilyPlaceVec places = {0};
