@@ -18,9 +18,9 @@
 enum {
     TRACES = 256,     // stacks that a thread remembers; a power of two
     TRACE_WORDS = 64, // of the stack that tell one from another; even
-    LOOKS = 4096,     // after so many walks it is asked whether remembering pays
-    FEW_HITS = LOOKS / 4,
-    SELDOM = 64, // while it does not, one stack of so many is remembered
+    TRIES = 1024,     // after so many walks it is asked whether remembering pays
+    FEW_HITS = TRIES / 4,
+    RESTS = 16 * TRIES, // if it does not, so many stacks are walked before it is tried again
     MAIN_STACK = 8 << 20,
     YOUNG = 1024, // blocks of which the order is known; a power of two
     LOOKS_BACK = 16,
@@ -42,6 +42,7 @@ typedef struct TraceWords {
 } TraceWords;
 
 typedef struct HeapThread {
+    struct HeapThread *next_spare;
     uint32_t tid;
     uint16_t number;
     _Atomic bool is_busy;
@@ -49,7 +50,7 @@ typedef struct HeapThread {
     uint64_t busy_sp;
     uint32_t replaced;              // traces so far
     uint32_t walks, hits;           // since the last look at them
-    uint32_t skip_mask;             // a walked stack is remembered when walks & skip_mask is 0
+    uint32_t rests;                 // walks until stacks are remembered, and looked for, again
     uint64_t stack_low, stack_high; // words between may be loaded directly
     HeapCounts counts;
     uint32_t young_count; // of young, which goes round
@@ -73,12 +74,81 @@ static bool counts_threads; // each thread on its own; else all counts are those
 
 // ---- Threads ----------------------------------------------------------------------------
 
+// What ended threads leave is for new ones: the kernel maps and unmaps memory for one thread of a
+// process at a time, and clears each page. The rules that a thread has found hold in all threads;
+// its stacks do not, as they may lie in a larger mapping.
+enum { SPARES = 32 };
+static HeapThread *spares;
+static uint32_t spare_count;
+static _Atomic bool spares_are_taken; // a lock that nobody waits for
+
+static void forget_stacks(HeapThread *t)
+{
+    for (unsigned i = 0; i < TRACES; i++)
+        t->trace[i].site = 0;
+    t->young_count = 0;
+}
+
+static bool take_spares(void)
+{
+    return !atomic_exchange_explicit(&spares_are_taken, true, memory_order_acquire);
+}
+
+static void give_spares(void)
+{
+    atomic_store_explicit(&spares_are_taken, false, memory_order_release);
+}
+
+static HeapThread *pop_spare(void)
+{
+    if (!take_spares())
+        return NULL;
+    HeapThread *t = spares;
+    if (t) {
+        spares = t->next_spare;
+        spare_count--;
+    }
+    give_spares();
+    if (t) {
+        atomic_store_explicit(&t->is_busy, false, memory_order_relaxed);
+        t->in_pool = false;
+        t->stack_low = t->stack_high = 0;
+        t->counts = (HeapCounts){0};
+        forget_stacks(t);
+    }
+    return t;
+}
+
+// False: there are enough.
+static bool push_spare(HeapThread *t)
+{
+    if (!take_spares())
+        return false;
+    bool ok = spare_count < SPARES;
+    if (ok) {
+        t->next_spare = spares;
+        spares = t;
+        spare_count++;
+    }
+    give_spares();
+    return ok;
+}
+
+static void forget_spares(void)
+{
+    spares = NULL;
+    spare_count = 0;
+    give_spares();
+}
+
 __attribute__((noinline)) static HeapThread *make_self(void)
 {
     if (has_ended)
         return NULL;
-    HeapThread *t = sys_map(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    HeapThread *t = pop_spare();
+    if (!t)
+        t = sys_map(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!t)
         return NULL;
     t->tid = sys_tid();
@@ -117,7 +187,8 @@ void heap_thread_end(void)
     HeapThread *t = self;
     self = NULL;
     has_ended = true;
-    sys_unmap(t, sizeof(*t));
+    if (t && !push_spare(t))
+        sys_unmap(t, sizeof(*t));
 }
 
 // Nothing is noted while this thread notes something already: then it is in a signal handler.
@@ -235,14 +306,15 @@ static bool fill(const HeapThread *t, Trace *e, TraceWords *w, uint32_t count)
 // Remembers a stack in the place of the older one of the two that may be there.
 static void remember(HeapThread *t, const HeapCaller *c, uint32_t count, uint32_t site)
 {
-    if (++t->walks == LOOKS) {
+    if (t->rests) {
+        t->rests--;
+        return;
+    }
+    if (++t->walks == TRIES) {
         // Programs with more hot stacks than there are traces only pay for them.
-        uint32_t seldom = t->skip_mask ? SELDOM : 1;
-        t->skip_mask = t->hits * seldom < FEW_HITS ? SELDOM - 1 : 0;
+        t->rests = t->hits < FEW_HITS ? RESTS : 0;
         t->walks = t->hits = 0;
     }
-    if (t->walks & t->skip_mask)
-        return;
     unsigned at = trace_for(c) | (t->replaced++ & 1);
     Trace *e = &t->trace[at];
     *e = (Trace){.pc = c->pc, .sp = c->sp, .fp = c->fp, .generation = mappings_generation()};
@@ -297,6 +369,8 @@ __attribute__((noinline)) static uint32_t walk_site(HeapThread *t, const HeapCal
 static inline uint32_t site_for(HeapThread *t, const HeapCaller *c, WireSiteKind kind)
 {
     unsigned at = trace_for(c);
+    if (UNLIKELY(t->rests))
+        return walk_site(t, c, kind);
     if (UNLIKELY(!still_there(&t->trace[at], &t->words[at], c))) {
         at++;
         if (!still_there(&t->trace[at], &t->words[at], c))
@@ -474,7 +548,7 @@ void *heap_allocated_lone(void *block, uint64_t size, uint64_t pc, uint64_t sp, 
     const HeapCaller c = {pc, sp, fp};
     unsigned at = trace_for(&c);
     uint32_t site;
-    if (LIKELY(still_there(&t->trace[at], &t->words[at], &c))) {
+    if (LIKELY(!t->rests && still_there(&t->trace[at], &t->words[at], &c))) {
         t->hits++;
         site = t->trace[at].site;
     } else {
@@ -741,11 +815,10 @@ void heap_after_fork(void)
     heap_sites_forget();
     heap_blocks_forget();
     heap_maps_forget();
+    forget_spares(); // another thread of the parent may have been at work there
     HeapThread *t = self;
     if (t) {
-        for (unsigned i = 0; i < TRACES; i++)
-            t->trace[i].site = 0;
-        t->young_count = 0;
+        forget_stacks(t);
         t->counts = (HeapCounts){0};
         t->tid = sys_tid();
         leave(t);

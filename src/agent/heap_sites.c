@@ -273,31 +273,33 @@ void heap_sites_forget(void)
 
 // ---- From a stack to its site -----------------------------------------------------------
 
-static inline uint64_t mix(uint64_t h, uint64_t word)
+// Both halves of a product of 128 bits depend on all bits of both numbers.
+static inline uint64_t product(uint64_t a, uint64_t b)
 {
-    // The finaliser of MurmurHash3 (Austin Appleby, public domain) spreads the bits.
-    h = (h ^ word) * 0xff51afd7ed558ccdull;
-    return h ^ h >> 32;
+    unsigned __int128 p = (unsigned __int128)a * b;
+    return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-// Four sums for each hash, because a multiplication waits for the one before it.
+// Two sums for each hash, because a multiplication waits for the one before it.
 static Slot hash_of(const HeapStack *stack)
 {
-    enum { SUMS = 4 };
-    uint64_t h[SUMS] = {(uint64_t)stack->end + 1, 0, 0, 0};
-    uint64_t more[SUMS] = {stack->count + (uint64_t)stack->kind, 0, 0, 0};
-    for (uint32_t i = 0; i < stack->count; i++) {
-        h[i % SUMS] = mix(h[i % SUMS], stack->frames[i].pc);
-        more[i % SUMS] = (more[i % SUMS] ^ stack->frames[i].pc) * 0xc4ceb9fe1a85ec53ull;
-        more[i % SUMS] ^= more[i % SUMS] >> 29;
+    const UnwindFrame *f = stack->frames;
+    uint64_t kind = (uint64_t)stack->count << 16 | (uint64_t)stack->end << 8 | stack->kind;
+    uint64_t a = kind ^ 0x9e3779b97f4a7c15ull, b = 0xc4ceb9fe1a85ec53ull;
+    uint64_t c = kind ^ 0xd6e8feb86659fd93ull, d = 0xa0761d6478bd642full;
+    uint32_t i = 0;
+    for (; i + 4 <= stack->count; i += 4) {
+        a = product(f[i].pc ^ 0xe7037ed1a0b428dbull, f[i + 1].pc ^ a);
+        b = product(f[i + 2].pc ^ 0x8ebc6af09c88c6e3ull, f[i + 3].pc ^ b);
+        c = product(f[i].pc ^ c, f[i + 2].pc ^ 0x589965cc75374cc3ull);
+        d = product(f[i + 1].pc ^ d, f[i + 3].pc ^ 0x1d8e4e27c47d124full);
     }
-    Slot s = {.hash = h[0], .more_hash = more[0]};
-    for (unsigned i = 1; i < SUMS; i++) {
-        s.hash = mix(s.hash, h[i]);
-        s.more_hash = (s.more_hash ^ more[i]) * 0xc4ceb9fe1a85ec53ull;
-        s.more_hash ^= s.more_hash >> 29;
+    for (; i < stack->count; i++) {
+        a = product(f[i].pc ^ 0xe7037ed1a0b428dbull, a);
+        c = product(f[i].pc ^ 0x589965cc75374cc3ull, c);
     }
-    return s;
+    return (Slot){.hash = product(a ^ 0xeb44accab455d165ull, b),
+                  .more_hash = product(c ^ 0x2d358dccaa6c78a5ull, d)};
 }
 
 static uint32_t find_near(const Slot *wanted)

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum {
@@ -17,6 +18,9 @@ enum {
     CHUNK = 16384,
     HEADERS_MAX = 64,
     REST_SHARE = 20, // reading the maps takes at most one part of this many of the time
+    INDEXES_MAX = 32,
+    SECTIONS_MAX = 256,
+    EH_FRAME_MAX = 256 << 20, // bytes that an index is made of
 };
 
 typedef struct MappingList {
@@ -32,6 +36,16 @@ static _Atomic bool is_reading;
 static _Atomic bool is_stale;
 static uint64_t next_reading_ns;
 static char chunk[CHUNK];
+
+// Of files without .eh_frame_hdr, as gcc -static makes them. An index stays as long as the process.
+typedef struct FrameIndex {
+    uint64_t inode, base;
+    const uint8_t *eh_frame, *end;
+    const FrameIndexRow *row; // [count]; NULL: the file has no .eh_frame either
+    uint32_t count;
+} FrameIndex;
+static FrameIndex indexes[INDEXES_MAX];
+static uint32_t index_count;
 
 #if defined(__x86_64__)
 #define OWN_ARCH UNWIND_X86_64
@@ -189,34 +203,128 @@ static MapLine parse_line(const char *at)
     return m;
 }
 
-// Finds .eh_frame_hdr by the program headers in memory. The file may have been cut short since it
-// was mapped; so the headers are copied by the kernel, which fails where a load would be SIGBUS.
-static void find_frames(uint64_t base, AgentMapping *m)
-{
+// The first segments of a file in memory.
+typedef struct Headers {
     Elf64_Ehdr e;
-    Elf64_Phdr p[HEADERS_MAX];
-    if (!words_copy(base, &e, sizeof(e)) || __builtin_memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
-        e.e_phentsize != sizeof(p[0]) || e.e_phnum == 0 || e.e_phnum > HEADERS_MAX ||
-        !words_copy(base + e.e_phoff, p, e.e_phnum * sizeof(p[0])))
+    Elf64_Phdr p[HEADERS_MAX]; // [e.e_phnum]
+    uint64_t bias;
+} Headers;
+
+// The file may have been cut short since it was mapped; so the headers are copied by the kernel,
+// which fails where a load would be SIGBUS.
+static bool read_headers(uint64_t base, Headers *h)
+{
+    if (!words_copy(base, &h->e, sizeof(h->e)) ||
+        __builtin_memcmp(h->e.e_ident, ELFMAG, SELFMAG) != 0 ||
+        h->e.e_phentsize != sizeof(h->p[0]) || h->e.e_phnum == 0 || h->e.e_phnum > HEADERS_MAX ||
+        !words_copy(base + h->e.e_phoff, h->p, h->e.e_phnum * sizeof(h->p[0])))
+        return false;
+    h->bias = base;
+    for (unsigned i = 0; i < h->e.e_phnum; i++)
+        if (h->p[i].p_type == PT_LOAD && h->p[i].p_offset == 0)
+            h->bias = base - h->p[i].p_vaddr;
+    return true;
+}
+
+// The end of the file's part of the segment that has this address; 0: none has.
+static uint64_t segment_end(const Headers *h, uint64_t at)
+{
+    for (unsigned i = 0; i < h->e.e_phnum; i++) {
+        uint64_t start = h->bias + h->p[i].p_vaddr, end = start + h->p[i].p_filesz;
+        if (h->p[i].p_type == PT_LOAD && h->p[i].p_flags & PF_R && at >= start && at < end)
+            return end;
+    }
+    return 0;
+}
+
+static bool read_at(int fd, void *to, size_t size, uint64_t offset)
+{
+    return SYS4(SYS_pread64, fd, to, size, offset) == (long)size;
+}
+
+// Finds the section .eh_frame by the section headers, which are in the file only.
+static bool find_section(int fd, const Headers *h, Elf64_Shdr *ret)
+{
+    static const char name[] = ".eh_frame";
+    char text[sizeof(name)] = "";
+    Elf64_Shdr names = {0};
+    if (h->e.e_shentsize != sizeof(*ret) || h->e.e_shnum > SECTIONS_MAX ||
+        h->e.e_shstrndx >= h->e.e_shnum ||
+        !read_at(fd, &names, sizeof(names), h->e.e_shoff + h->e.e_shstrndx * sizeof(names)))
+        return false;
+    for (unsigned i = 0; i < h->e.e_shnum; i++)
+        if (read_at(fd, ret, sizeof(*ret), h->e.e_shoff + i * sizeof(*ret)) &&
+            ret->sh_flags & SHF_ALLOC && ret->sh_type != SHT_NOBITS &&
+            read_at(fd, text, sizeof(text), names.sh_offset + ret->sh_name) &&
+            __builtin_memcmp(text, name, sizeof(name)) == 0)
+            return true;
+    return false;
+}
+
+static void make_index(const Headers *h, const Elf64_Shdr *section, FrameIndex *ret)
+{
+    uint64_t start = h->bias + section->sh_addr, end = start + section->sh_size;
+    uint32_t last = 0;
+    if (section->sh_size < sizeof(last) || section->sh_size > EH_FRAME_MAX ||
+        end > segment_end(h, start) || !words_copy(end - sizeof(last), &last, sizeof(last)))
         return;
-    uint64_t bias = base;
-    for (unsigned i = 0; i < e.e_phnum; i++)
-        if (p[i].p_type == PT_LOAD && p[i].p_offset == 0)
-            bias = base - p[i].p_vaddr;
-    for (unsigned i = 0; i < e.e_phnum; i++) {
-        if (p[i].p_type != PT_GNU_EH_FRAME)
+    uint32_t max = (uint32_t)(section->sh_size / FRAME_INDEX_ENTRY_BYTES);
+    // Pages that get no rows cost nothing.
+    FrameIndexRow *row = sys_map(NULL, MAX(max, 1u) * sizeof(*row), PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!row)
+        return;
+    ret->eh_frame = (const uint8_t *)(uintptr_t)start;
+    ret->end = (const uint8_t *)(uintptr_t)end;
+    FrameSections s = {.eh_frame = ret->eh_frame, .end = ret->end, .arch = OWN_ARCH};
+    ret->count = frame_index_make(&s, row, max);
+    ret->row = row;
+}
+
+// The index of a file that is mapped at h->bias; made the first time. NULL: there is no room.
+static const FrameIndex *find_index(const MapLine *l, uint64_t base, const Headers *h)
+{
+    Elf64_Shdr section = {0};
+    struct stat st = {0};
+    for (uint32_t i = 0; i < index_count; i++)
+        if (indexes[i].inode == l->inode && indexes[i].base == base)
+            return &indexes[i];
+    if (index_count == INDEXES_MAX)
+        return NULL;
+    FrameIndex *index = &indexes[index_count];
+    *index = (FrameIndex){.inode = l->inode, .base = base};
+    // Another file may have that name now: it could be one that opening waits for.
+    int fd = sys_open(l->path, O_RDONLY | O_NONBLOCK, 0);
+    if (fd >= 0 && SYS2(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == l->inode &&
+        find_section(fd, h, &section))
+        make_index(h, &section, index);
+    sys_close(fd);
+    index_count++;
+    return index;
+}
+
+// Finds .eh_frame_hdr by the program headers, or makes an index of .eh_frame.
+static void find_frames(const MapLine *l, uint64_t base, AgentMapping *m)
+{
+    Headers h;
+    if (!read_headers(base, &h))
+        return;
+    for (unsigned i = 0; i < h.e.e_phnum; i++) {
+        if (h.p[i].p_type != PT_GNU_EH_FRAME)
             continue;
-        m->frames.hdr = (const uint8_t *)(uintptr_t)(bias + p[i].p_vaddr);
-        m->frames.hdr_size = p[i].p_memsz;
+        uint64_t hdr = h.bias + h.p[i].p_vaddr, end = segment_end(&h, hdr);
+        m->frames.hdr = end ? (const uint8_t *)(uintptr_t)hdr : NULL;
+        m->frames.hdr_size = h.p[i].p_memsz;
+        m->frames.end = (const uint8_t *)(uintptr_t)end;
+        return;
     }
-    for (unsigned i = 0; m->frames.hdr && i < e.e_phnum; i++) {
-        uint64_t start = bias + p[i].p_vaddr, end = start + p[i].p_filesz;
-        uint64_t hdr = (uint64_t)(uintptr_t)m->frames.hdr;
-        if (p[i].p_type == PT_LOAD && hdr >= start && hdr < end)
-            m->frames.end = (const uint8_t *)(uintptr_t)end;
-    }
-    if (!m->frames.end)
-        m->frames.hdr = NULL;
+    const FrameIndex *index = l->inode ? find_index(l, base, &h) : NULL;
+    if (!index || !index->row)
+        return;
+    m->frames.index = index->row;
+    m->frames.index_count = index->count;
+    m->frames.eh_frame = index->eh_frame;
+    m->frames.end = index->end;
 }
 
 static bool is_known(const MappingList *old, const MapLine *l)
@@ -247,7 +355,7 @@ static void take_line(const char *text, MappingList *list, const MappingList *ol
     AgentMapping *m = &list->at[list->count];
     *m = (AgentMapping){.start = l.start, .end = l.end, .offset = l.offset, .inode = l.inode};
     if (object->base && object->inode == l.inode && (is_file || is_vdso))
-        find_frames(object->base, m);
+        find_frames(&l, object->base, m);
     m->frames.code = (const uint8_t *)(uintptr_t)l.start;
     m->frames.code_end = (const uint8_t *)(uintptr_t)l.end;
     m->frames.arch = OWN_ARCH;

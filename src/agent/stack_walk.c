@@ -59,6 +59,8 @@ static bool find_mapping(void *ctx, uint64_t pc, UnwindMapping *ret)
     StackWalk *s = ctx;
     AgentMapping m;
     UnwindAction known;
+    if (mappings_is_own_code(pc))
+        s->meets_own = true;
     uint64_t key = rule_key(pc);
     if (find_rule(key, &known)) {
         found_frame_set(&s->found, pc, (UnwindArch)OWN_ARCH, known);
@@ -117,12 +119,11 @@ static bool all_current(const StackWalk *s, const UnwindWalk *w)
 static uint32_t drop_own_frames(UnwindFrame *frames, uint32_t count)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (LIKELY(!mappings_is_own_code(frames[i].pc))) {
-            if (kept != i)
-                frames[kept] = frames[i];
-            kept++;
-        }
+    while (kept < count && LIKELY(!mappings_is_own_code(frames[kept].pc)))
+        kept++;
+    for (uint32_t i = kept; i < count; i++)
+        if (!mappings_is_own_code(frames[i].pc))
+            frames[kept++] = frames[i];
     return kept;
 }
 
@@ -136,7 +137,7 @@ UnwindEnd stack_walk(StackWalk *s, const UnwindRegs *regs, uint64_t stack_end, S
                    (trust == STACK_ASKS && !all_current(s, &w));
     if (unknown && mappings_refresh(record_mapping))
         w = walk(s, regs, stack_end);
-    uint32_t count = drop_own_frames(s->frames, w.frame_count);
+    uint32_t count = s->meets_own ? drop_own_frames(s->frames, w.frame_count) : w.frame_count;
     *ret_count = MAX(count, 1u);
     return w.end;
 }

@@ -15,7 +15,8 @@ typedef struct StackWalk {
     UnwindFrame frames[WIRE_FRAMES_MAX];
     WordPages pages;
     FoundFrame found;
-    bool is_stale; // a frame lies in a module that is no longer the one in the list of mappings
+    bool meets_own; // an address of this library was looked up: stacks may have frames of it
+    bool is_stale;  // a frame lies in a module that is no longer the one in the list of mappings
 } StackWalk;
 
 // Whether each module of the stack is asked of the dynamic linker again.

@@ -120,10 +120,16 @@ static void add_complete(const Truth *t, StrBuf *out)
         return;
     }
     // It must not read "100.0 %" while some stacks are cut.
-    add_part(out, "%.1f%% of stacks complete (", MIN(t->complete_percent, 99.9));
+    add_part(out, "%.1f%% of stacks complete", MIN(t->complete_percent, 99.9));
+    if (t->cut[STACK_CUT_GAP])
+        strbuf_printf(out, ", %.1f%% but for a marked gap",
+                      MAX(percent_of(t->cut[STACK_CUT_GAP], with_stack), 0.1));
+    if (cut == t->cut[STACK_CUT_GAP])
+        return;
+    strbuf_add(out, STR(" ("));
     const char *before = "";
     for (int i = STACK_CUT_NONE + 1; i < STACK_CUT_COUNT; i++) {
-        if (t->cut[i] == 0)
+        if (t->cut[i] == 0 || i == STACK_CUT_GAP)
             continue;
         double share = percent_of(t->cut[i], with_stack);
         strbuf_printf(out, "%s%s %s%.1f%%", before, stack_cut_name((StackCut)i),
@@ -145,7 +151,8 @@ void truth_add_text(const Truth *t, StrBuf *out)
     else if (t->sampled)
         add_part(out, "lost samples not known");
     if (t->throttled_known && t->throttled)
-        add_part(out, "%llu times throttled", (unsigned long long)t->throttled);
+        add_part(out, "%llu time%s throttled", (unsigned long long)t->throttled,
+                 plural_s(t->throttled));
     add_complete(t, out);
     if (t->probe_hit_ns)
         add_part(out, "a hit costs %.1f µs", (double)t->probe_hit_ns / 1e3);
@@ -158,7 +165,7 @@ void truth_add_text(const Truth *t, StrBuf *out)
     if (!isnan(t->unnamed_percent) && t->unnamed_percent >= 0.05)
         add_part(out, "%.1f%% without symbols", t->unnamed_percent);
     if (truth_few_samples(t))
-        add_part(out, "only %llu samples", (unsigned long long)t->kept);
+        add_part(out, "only %llu sample%s", (unsigned long long)t->kept, plural_s(t->kept));
     add_text_part(out, t->fallback);
     add_text_part(out, t->incomplete);
 }

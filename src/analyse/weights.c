@@ -67,6 +67,12 @@ static uint8_t frame_bits(const Profile *p, FrameId frame, const uint8_t *functi
     return bits;
 }
 
+// Of two markers in a stack, as a file may have them, the inner one counts.
+static uint8_t join_bits(uint8_t outer, uint8_t own)
+{
+    return (own & STACK_CUT_MASK ? outer & ~STACK_CUT_MASK : outer) | own;
+}
+
 static bool stack_bits(const Profile *p, const Selection *s, uint8_t **ret, Error *err)
 {
     size_t stacks = p->stacks.parent.len;
@@ -87,7 +93,7 @@ static bool stack_bits(const Profile *p, const Selection *s, uint8_t **ret, Erro
     if (stacks && !s->focus)
         bits[0] = STACK_FOCUSED;
     for (size_t i = 1; i < stacks; i++)
-        bits[i] = bits[p->stacks.parent.at[i].v] | of_frame[p->stacks.frame.at[i].v];
+        bits[i] = join_bits(bits[p->stacks.parent.at[i].v], of_frame[p->stacks.frame.at[i].v]);
     heap_free(of_frame);
     *ret = bits;
     return true;

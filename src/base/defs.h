@@ -67,4 +67,10 @@ static inline uint64_t round_up_pow2(uint64_t x)
     return x <= 1 ? 1 : 1ull << (64 - __builtin_clzll(x - 1));
 }
 
+// The ending of a regular English noun after the number `n`: "1 sample", "2 samples".
+static inline const char *plural_s(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 #endif // BASE_DEFS_H

@@ -16,7 +16,7 @@ bool build_program(Arena *arena, const BuildRequest *r, BuiltProgram *ret, Error
 {
     BuiltProgram built = {0};
     if (r->cargo + (r->cmake.len > 0) + (r->meson.len > 0) > 1)
-        return error_set(err, ERROR_USAGE, "--cargo, --cmake and --meson exclude each other");
+        return error_set(err, ERROR_USAGE, "--cargo, --cmake and --meson cannot be combined");
     bool ok = r->cargo       ? build_cargo(arena, r, &built, err)
               : r->cmake.len ? build_cmake(arena, r, &built, err)
                              : build_meson(arena, r, &built, err);

@@ -77,7 +77,8 @@ bool build_command(Arena *arena, const BuildOptions *o, char *const *words, Buil
                     STR_ARG(str_slice(built.output,
                                       built.output.len - MIN(built.output.len, (size_t)SHOWN_BYTES),
                                       built.output.len)));
-        if (request.cargo_words.len)
+        // Cargo ends with 101 when a build fails, and with 1 when it does not know an option.
+        if (request.cargo_words.len && exit_status_of(built.status) == 1)
             cli_say_hint(STR("assay's own options stand in front of --cargo"));
         *status = exit_status_of(built.status);
         return error_set(err, ERROR_NONE, "%s", "");

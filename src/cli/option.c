@@ -232,7 +232,7 @@ static const char *kind_description(OptionKind kind)
 {
     switch (kind) {
     case OPTION_U64:
-        return "a whole number, not negative";
+        return "a whole number from 0";
     case OPTION_I64:
         return "a whole number";
     case OPTION_DOUBLE:
@@ -364,6 +364,9 @@ static size_t distance(Str a, Str b)
 static void consider(Str wanted, const char *candidate, const char **best, size_t *best_distance)
 {
     size_t d = distance(wanted, str_from_c(candidate));
+    // Two changes make another word of a short one, unless both begin with the same letter.
+    if (d == 2 && wanted.len == 3 && wanted.ptr[0] != candidate[0])
+        return;
     if (d < *best_distance && d <= 2 && d < wanted.len) {
         *best = candidate;
         *best_distance = d;
@@ -794,7 +797,10 @@ static int unknown_command(const Command *parent, const Command *const *table, s
         add_command_path(parent, &prefix);
     }
     Error err;
-    error_set(&err, ERROR_USAGE, "no command '%" STR_FMT " %" STR_FMT "'",
+    bool is_option = str_starts_with(name, STR("-"));
+    error_set(&err, ERROR_USAGE,
+              is_option ? "'%" STR_FMT "' has no option '%" STR_FMT "'"
+                        : "no command '%" STR_FMT " %" STR_FMT "'",
               STR_ARG(strbuf_str(&prefix)), STR_ARG(name));
     if (best)
         error_hint(&err, "did you mean '%" STR_FMT " %s'?", STR_ARG(strbuf_str(&prefix)), best);

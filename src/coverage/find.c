@@ -332,16 +332,35 @@ static void spare_sums(const CoverFound *f, CoverInputVec *profiles)
         profiles->at[i].is_spare = profiles->at[i].is_sum && is_left_out(f, &profiles->at[i]);
 }
 
+static Str without_dot(Str path)
+{
+    return str_starts_with(path, STR("./")) ? str_slice(path, 2, path.len) : path;
+}
+
+// Whether the user has named a file that was found in a folder, too.
+static bool is_named_too(const CoverInputVec *files, const CoverInput *found)
+{
+    bool named = false;
+    for (size_t i = 0; i < files->len; i++)
+        named |= files->at[i].asked &&
+                 str_equal(without_dot(files->at[i].path), without_dot(found->path));
+    return named;
+}
+
 static void drop_tracefiles(const CoverFound *f, CoverInputVec *files)
 {
+    Vec(Str) spare = {0};
     size_t kept = 0;
     for (size_t i = 0; i < files->len; i++) {
         if (!is_left_out(f, &files->at[i]))
             files->at[kept++] = files->at[i];
-        else
-            cover_note_spare(f->r, files->at[i].path);
+        else if (!is_named_too(files, &files->at[i]))
+            vec_push(NULL, &spare, files->at[i].path);
     }
     files->len = kept;
+    for (size_t i = 0; i < spare.len; i++)
+        cover_note_spare(f->r, spare.at[i]);
+    vec_free(&spare);
 }
 
 void cover_find_settle(CoverFound *f)

@@ -92,7 +92,9 @@ static bool refuse_no_profile(const CoverRequest *request, const StrVec *operand
 {
     if (operands->len == 0 && request->objects.len == 0 && !request->weighted) {
         error_set(err, ERROR_USAGE, "no inputs, and no results of 'assay cover run' here");
-        return error_hint(err, "name programs, profiles, tracefiles or folders of them");
+        return error_hint(
+            err, "name programs, profiles, tracefiles or folders of them; with '.' results in the "
+                 "folders below this one are found, too");
     }
     error_set(err, ERROR_USAGE, "no profile among the inputs");
     return error_hint(err, "a program built with coverage writes default.profraw where it runs, "
@@ -266,8 +268,8 @@ static void apply_marks(Origins *o)
     uint64_t excluded = cover_profile_exclude(o->rows, &o->project);
     if (excluded)
         profile_note(notes, NOTE_INFO, STR("lines-left-out-by-marks"),
-                     "%llu lines left out by marks in the sources (--no-exclusions counts them)",
-                     (unsigned long long)excluded);
+                     "%llu line%s left out by marks in the sources (--no-exclusions counts them)",
+                     (unsigned long long)excluded, plural_s(excluded));
 }
 
 static void fill(Origins *o)

@@ -16,6 +16,8 @@
      ((flags)&EXPORT_CALLS) != 0,                                                                  \
      ((flags)&EXPORT_WAITS) != 0,                                                                  \
      ((flags)&EXPORT_TEXTS) != 0,                                                                  \
+     ((flags)&EXPORT_COUNTS) != 0,                                                                 \
+     ((flags)&EXPORT_COVER) != 0,                                                                  \
      ((flags)&EXPORT_TIMED) != 0,                                                                  \
      ((flags)&EXPORT_FOLDER) != 0,                                                                 \
      write},

@@ -33,6 +33,8 @@ typedef struct ExportFormat {
     bool holds_calls;      // single calls
     bool holds_waits;      // what threads waited for
     bool holds_texts;      // the texts that probes read
+    bool holds_counts;     // the calls of each function, where they were counted
+    bool holds_cover;      // all tables of coverage: branches, regions, decisions
     bool is_timed;         // a time line: states of threads stand beside samples
     bool is_folder;        // writes several files, which sink->begin_file names
     // Writes the whole file. Fails for a bad selection, and with ERROR_NONE when the sink stops.

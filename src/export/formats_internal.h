@@ -8,14 +8,16 @@
 
 enum {
     EXPORT_TEXT = 0,
-    EXPORT_BINARY = 1,  // not fit for a terminal
-    EXPORT_RUNS = 2,    // also for recordings that hold runs and no samples
-    EXPORT_FOLDER = 4,  // several files in a folder
-    EXPORT_LINES = 8,   // also for recordings that hold execution counts of lines and no samples
-    EXPORT_CALLS = 16,  // single calls
-    EXPORT_TEXTS = 32,  // the texts that probes read
-    EXPORT_WAITS = 64,  // what threads waited for
-    EXPORT_TIMED = 128, // a time line, in which states of threads stand beside samples
+    EXPORT_BINARY = 1,   // not fit for a terminal
+    EXPORT_RUNS = 2,     // also for recordings that hold runs and no samples
+    EXPORT_FOLDER = 4,   // several files in a folder
+    EXPORT_LINES = 8,    // also for recordings that hold execution counts of lines and no samples
+    EXPORT_CALLS = 16,   // single calls
+    EXPORT_TEXTS = 32,   // the texts that probes read
+    EXPORT_WAITS = 64,   // what threads waited for
+    EXPORT_TIMED = 128,  // a time line, in which states of threads stand beside samples
+    EXPORT_COUNTS = 256, // the calls of each function, where they were counted
+    EXPORT_COVER = 512,  // all tables of coverage: branches, regions, decisions
 };
 
 // ROW(writer, name, extension of its files, of EXPORT_*, who reads it). The first is the default.
@@ -45,9 +47,9 @@ enum {
         "OpenTelemetry collectors (ProfilesData, v1development)") \
     ROW(export_csv, "csv", "csv", EXPORT_TEXTS | EXPORT_RUNS, \
         "a row for each thread and stack, or for each run and event") \
-    ROW(export_json, "json", "json", EXPORT_RUNS | EXPORT_LINES | EXPORT_CALLS | EXPORT_WAITS | EXPORT_TEXTS, \
+    ROW(export_json, "json", "json", EXPORT_RUNS | EXPORT_LINES | EXPORT_CALLS | EXPORT_WAITS | EXPORT_TEXTS | EXPORT_COUNTS | EXPORT_COVER, \
         "every table of the recording") \
-    ROW(export_sqlite, "sqlite", "db", EXPORT_BINARY | EXPORT_RUNS | EXPORT_LINES | EXPORT_CALLS | EXPORT_WAITS | EXPORT_TEXTS, \
+    ROW(export_sqlite, "sqlite", "db", EXPORT_BINARY | EXPORT_RUNS | EXPORT_LINES | EXPORT_CALLS | EXPORT_WAITS | EXPORT_TEXTS | EXPORT_COUNTS, \
         "a database with views, see docs/formats/sqlite.md") \
     ROW(export_parquet, "parquet", "parquet", EXPORT_BINARY | EXPORT_RUNS | EXPORT_FOLDER | EXPORT_LINES | EXPORT_CALLS | EXPORT_WAITS | EXPORT_TEXTS, \
         "a folder of tables for DuckDB, ClickHouse, Spark; docs/formats/parquet.md")

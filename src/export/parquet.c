@@ -488,6 +488,47 @@ static void add_texts(Writer *w, const uint32_t *order, const size_t *starts)
     end_table(w);
 }
 
+// Samples of one thread with a value, which are written together.
+enum { SAMPLE_BLOCK = 1024 };
+typedef struct SampleBlock {
+    size_t metric, count;
+    uint32_t thread;
+    uint32_t at[SAMPLE_BLOCK];
+} SampleBlock;
+
+static void end_block(Writer *w, SampleBlock *b)
+{
+    const Samples *s = &w->p->samples;
+    const int64_t *values = s->values[b->metric].at;
+    ParquetFile *f = &w->file;
+    int64_t some[SAMPLE_BLOCK];
+    while (b->count) {
+        size_t n = MIN(b->count, parquet_room(f));
+        parquet_texts(f, SAMPLE_RECORDING, w->recording, n);
+        for (size_t i = 0; i < n; i++)
+            some[i] = (int64_t)b->metric + 1;
+        parquet_numbers(f, SAMPLE_METRIC, some, n, -1);
+        for (size_t i = 0; i < n; i++)
+            some[i] = (int64_t)b->thread + 1;
+        parquet_numbers(f, SAMPLE_THREAD, some, n, -1);
+        for (size_t i = 0; i < n; i++)
+            some[i] = s->time_ns.at[b->at[i]];
+        parquet_numbers(f, SAMPLE_TIME, some, n, TIME_NONE);
+        for (size_t i = 0; i < n; i++)
+            some[i] = export_stack_number(&w->set, s->stack.at[b->at[i]].v);
+        parquet_numbers(f, SAMPLE_STACK, some, n, -1);
+        for (size_t i = 0; i < n; i++)
+            some[i] = s->cpu.at[b->at[i]] == SAMPLE_CPU_NONE ? -1 : (int64_t)s->cpu.at[b->at[i]];
+        parquet_numbers(f, SAMPLE_CPU, some, n, -1);
+        for (size_t i = 0; i < n; i++)
+            some[i] = values[b->at[i]];
+        parquet_numbers(f, SAMPLE_VALUE, some, n, -1);
+        parquet_end_rows(f, n);
+        b->count -= n;
+        memmove(b->at, b->at + n, b->count * sizeof(b->at[0]));
+    }
+}
+
 // Thread by thread, in the order of time: so neighbours are alike, which makes the file small, and
 // readers skip what is of other threads and times.
 static void add_samples(Writer *w)
@@ -501,13 +542,19 @@ static void add_samples(Writer *w)
         if (!export_wants_metric(&w->set, m) || !values ||
             metric_is_text(w->p, (MetricId){(uint32_t)m}))
             continue;
-        for (uint32_t t = 0; t < w->set.threads.len; t++)
-            for (size_t i = starts[t]; i < starts[t + 1]; i++)
-                if (values[order[i]] > 0) {
-                    add_sample(w, m, t, order[i]);
-                    parquet_number(&w->file, SAMPLE_VALUE, values[order[i]]);
-                    parquet_end_row(&w->file);
-                }
+        for (uint32_t t = 0; t < w->set.threads.len; t++) {
+            SampleBlock b;
+            b.metric = m;
+            b.thread = t;
+            b.count = 0;
+            for (size_t i = starts[t]; i < starts[t + 1]; i++) {
+                if (values[order[i]] > 0)
+                    b.at[b.count++] = order[i];
+                if (b.count == SAMPLE_BLOCK)
+                    end_block(w, &b);
+            }
+            end_block(w, &b);
+        }
     }
     end_table(w);
     add_texts(w, order, starts);

@@ -101,14 +101,38 @@ static unsigned bits_of(uint64_t v)
 static void put_bits(StrBuf *b, const uint64_t *values, size_t count, unsigned width)
 {
     char *at = strbuf_reserve(b, count * width / 8);
+    b->len += count * width / 8;
     unsigned __int128 bits = 0;
     unsigned have = 0;
-    for (size_t i = 0; i < count; i++) {
+    size_t i = 0;
+    if (width <= 32) { // four bytes at once
+        uint64_t some = 0;
+        for (; i < count; i++) {
+            some |= values[i] << have;
+            have += width;
+            if (have >= 32) {
+                memcpy(at, &some, 4);
+                at += 4;
+                some >>= 32;
+                have -= 32;
+            }
+        }
+        bits = some;
+    }
+    for (; i < count; i++) {
         bits |= (unsigned __int128)values[i] << have;
         for (have += width; have >= 8; have -= 8, bits >>= 8)
             *at++ = (char)bits;
     }
-    b->len += count * width / 8;
+    for (; have >= 8; have -= 8, bits >>= 8)
+        *at++ = (char)bits;
+}
+
+static void put_run(StrBuf *b, uint32_t value, size_t count, unsigned width)
+{
+    put_varint(b, count << 1);
+    for (unsigned k = 0; k < (width + 7) / 8; k++)
+        strbuf_add_char(b, (char)(value >> 8 * k));
 }
 
 // Runs of equal values, and groups of eight packed ones between them.
@@ -141,9 +165,7 @@ static void put_hybrid(StrBuf *b, const uint32_t *values, size_t count, unsigned
         }
         if (ends)
             break;
-        put_varint(b, (run - lent) << 1);
-        for (unsigned k = 0; k < (width + 7) / 8; k++)
-            strbuf_add_char(b, (char)(values[i] >> 8 * k));
+        put_run(b, values[i], run - lent, width);
         i += run;
         from = i;
         if (i == count)
@@ -244,29 +266,29 @@ static void emit_page(ParquetFile *f, ParquetChunk *c, int type, int encoding, s
     emit(f, strbuf_str(&f->packed));
 }
 
+// Which rows of a page are not null. `is_null` is NULL when none is.
 static void put_levels(ParquetFile *f, const uint8_t *is_null, size_t rows)
 {
-    U32Vec levels = {0};
-    vec_reserve(NULL, &levels, rows);
-    for (size_t i = 0; i < rows; i++)
-        levels.at[i] = !is_null[i];
     size_t at = f->raw.len;
     uint32_t len = 0;
     strbuf_add(&f->raw, (Str){(const char *)&len, sizeof(len)});
-    put_hybrid(&f->raw, levels.at, rows, 1);
+    if (is_null) {
+        f->levels.len = 0;
+        uint32_t *levels = vec_extend(NULL, &f->levels, rows);
+        for (size_t i = 0; i < rows; i++)
+            levels[i] = !is_null[i];
+        put_hybrid(&f->raw, levels, rows, 1);
+    } else {
+        put_run(&f->raw, 1, rows, 1);
+    }
     len = (uint32_t)(f->raw.len - at - sizeof(len));
     memcpy(f->raw.ptr + at, &len, sizeof(len));
-    vec_free(&levels);
 }
 
-// The distinct values; numbers[i] is that of values[i].
-typedef struct Dictionary {
-    I64Vec values;
-    U32Vec numbers;
-} Dictionary;
+// Dictionaries: f->distinct has the values, f->numbers those of the chunk's values.
 
 // In ascending order, which packs best.
-static void number_near(ParquetFile *f, const ParquetChunk *c, const I64Vec *v, Dictionary *d)
+static void number_near(ParquetFile *f, const ParquetChunk *c, const I64Vec *v)
 {
     size_t span = (size_t)((uint64_t)c->most - (uint64_t)c->least) + 1;
     f->slots.len = 0;
@@ -275,15 +297,15 @@ static void number_near(ParquetFile *f, const ParquetChunk *c, const I64Vec *v, 
         slots[(uint64_t)v->at[i] - (uint64_t)c->least] = 1;
     for (size_t i = 0; i < span; i++)
         if (slots[i]) {
-            slots[i] = (uint32_t)d->values.len;
-            vec_push(NULL, &d->values, c->least + (int64_t)i);
+            slots[i] = (uint32_t)f->distinct.len;
+            vec_push(NULL, &f->distinct, c->least + (int64_t)i);
         }
     for (size_t i = 0; i < v->len; i++)
-        d->numbers.at[i] = slots[(uint64_t)v->at[i] - (uint64_t)c->least];
+        f->numbers.at[i] = slots[(uint64_t)v->at[i] - (uint64_t)c->least];
 }
 
 // In order of first use. False when there are too many of them to be worth it.
-static bool number_far(const I64Vec *v, Dictionary *d)
+static bool number_far(ParquetFile *f, const I64Vec *v)
 {
     Table table = {0};
     bool ok = true;
@@ -292,53 +314,66 @@ static bool number_far(const I64Vec *v, Dictionary *d)
         uint32_t row, found = UINT32_MAX;
         for (TableProbe p = table_probe(&table, hash);
              found == UINT32_MAX && table_next(&table, &p, &row);)
-            found = d->values.at[row] == v->at[i] ? row : found;
+            found = f->distinct.at[row] == v->at[i] ? row : found;
         if (found == UINT32_MAX) {
-            found = (uint32_t)d->values.len;
-            vec_push(NULL, &d->values, v->at[i]);
+            found = (uint32_t)f->distinct.len;
+            vec_push(NULL, &f->distinct, v->at[i]);
             table_insert(&table, hash, found);
         }
-        d->numbers.at[i] = found;
-        ok = d->values.len <= 4096 + i / 4;
+        f->numbers.at[i] = found;
+        ok = f->distinct.len <= 4096 + i / 4;
     }
     table_deinit(&table);
     return ok;
 }
 
 static bool make_dictionary(ParquetFile *f, const ParquetColumn *column, const ParquetChunk *c,
-                            const I64Vec *v, Dictionary *d)
+                            const ParquetValues *values)
 {
+    const I64Vec *v = &values->at;
+    f->distinct.len = f->numbers.len = 0;
+    if (values->same_count) {
+        vec_push(NULL, &f->distinct, values->same);
+        return true;
+    }
     if (column->is_delta || column->type == PARQUET_BOOL || v->len == 0)
         return false;
-    vec_reserve(NULL, &d->numbers, v->len);
-    d->numbers.len = v->len;
+    vec_reserve(NULL, &f->numbers, v->len);
+    f->numbers.len = v->len;
     bool near = c->has_range && (uint64_t)c->most - (uint64_t)c->least < SPAN_MAX;
     if (near)
-        number_near(f, c, v, d);
-    else if (!number_far(v, d))
+        number_near(f, c, v);
+    else if (!number_far(f, v))
         return false;
     // Values of which each has its own number are smaller as they are; texts need no decision.
-    return column->type == PARQUET_TEXT || d->values.len <= v->len / 2 + 1;
+    return column->type == PARQUET_TEXT || f->distinct.len <= v->len / 2 + 1;
 }
 
-static void find_range(const ParquetColumn *column, const I64Vec *v, ParquetChunk *c)
+static void find_range(const ParquetColumn *column, const ParquetValues *values, ParquetChunk *c)
 {
-    c->has_range = v->len && column->type != PARQUET_F64;
-    c->least = INT64_MAX;
-    c->most = INT64_MIN;
+    const I64Vec *v = &values->at;
+    int64_t least = values->same_count ? values->same : INT64_MAX;
+    int64_t most = values->same_count ? values->same : INT64_MIN;
     for (size_t i = 0; i < v->len; i++) {
-        c->least = MIN(c->least, v->at[i]);
-        c->most = MAX(c->most, v->at[i]);
+        least = MIN(least, v->at[i]);
+        most = MAX(most, v->at[i]);
     }
+    c->has_range = (v->len || values->same_count) && column->type != PARQUET_F64;
+    c->least = least;
+    c->most = most;
 }
 
+// `count` values from number `from` on.
 static void put_values(ParquetFile *f, const ParquetColumn *column, const ParquetValues *v,
-                       const Dictionary *d, size_t from, size_t count)
+                       bool has_dictionary, size_t from, size_t count)
 {
-    if (d) {
-        unsigned width = bits_of(d->values.len - 1);
+    if (has_dictionary) {
+        unsigned width = bits_of(f->distinct.len - 1);
         strbuf_add_char(&f->raw, (char)width);
-        put_hybrid(&f->raw, d->numbers.at + from, count, width);
+        if (!v->same_count)
+            put_hybrid(&f->raw, f->numbers.at + from, count, width);
+        else if (count)
+            put_run(&f->raw, 0, count, width);
     } else if (column->is_delta) {
         put_delta(&f->raw, v->at.at + from, count);
     } else if (column->type == PARQUET_BOOL) {
@@ -348,40 +383,50 @@ static void put_values(ParquetFile *f, const ParquetColumn *column, const Parque
     }
 }
 
+// Writes the equal values out.
+static void spread(ParquetValues *v)
+{
+    size_t count = v->same_count;
+    v->same_count = 0;
+    vec_reserve(NULL, &v->at, count);
+    for (size_t i = 0; i < count; i++)
+        v->at.at[i] = v->same;
+    v->at.len = count;
+}
+
 static void emit_chunk(ParquetFile *f, const ParquetColumn *column, ParquetValues *v,
                        ParquetChunk *c)
 {
-    Dictionary d = {0};
     c->at = f->offset;
-    find_range(column, &v->at, c);
-    bool has_dictionary = make_dictionary(f, column, c, &v->at, &d);
+    if (column->is_delta || column->type == PARQUET_BOOL)
+        spread(v);
+    find_range(column, v, c);
+    bool has_dictionary = make_dictionary(f, column, c, v);
     if (has_dictionary) {
         strbuf_clear(&f->raw);
-        put_plain(&f->raw, v, column->type, d.values.at, d.values.len);
-        emit_page(f, c, PAGE_DICTIONARY, ENCODING_PLAIN, d.values.len);
+        put_plain(&f->raw, v, column->type, f->distinct.at, f->distinct.len);
+        emit_page(f, c, PAGE_DICTIONARY, ENCODING_PLAIN, f->distinct.len);
     }
     c->has_dictionary = has_dictionary;
     c->data_encoding = has_dictionary     ? ENCODING_DICTIONARY
                        : column->is_delta ? ENCODING_DELTA
                                           : ENCODING_PLAIN;
     c->data_at = f->offset;
+    bool has_nulls = v->is_null.len != 0;
     for (size_t row = 0, from = 0; row < f->row; row += PAGE_ROWS) {
         size_t rows = MIN((size_t)PAGE_ROWS, f->row - row), nulls = 0;
         strbuf_clear(&f->raw);
-        if (column->can_be_null) {
-            for (size_t i = row; i < row + rows; i++)
-                nulls += v->is_null.at[i];
-            put_levels(f, v->is_null.at + row, rows);
-        }
-        put_values(f, column, v, has_dictionary ? &d : NULL, from, rows - nulls);
+        for (size_t i = row; has_nulls && i < row + rows; i++)
+            nulls += v->is_null.at[i];
+        if (column->can_be_null)
+            put_levels(f, nulls ? v->is_null.at + row : NULL, rows);
+        put_values(f, column, v, has_dictionary, from, rows - nulls);
         emit_page(f, c, PAGE_DATA, c->data_encoding, rows);
         from += rows - nulls;
         c->nulls += nulls;
     }
     // Texts have no order by their numbers.
     c->has_range = c->has_range && column->type != PARQUET_TEXT;
-    vec_free(&d.values);
-    vec_free(&d.numbers);
 }
 
 static void emit_group(ParquetFile *f)
@@ -400,7 +445,7 @@ static void emit_group(ParquetFile *f)
     f->row = 0;
     for (size_t c = 0; c < f->column_count; c++) {
         ParquetValues *v = &f->values[c];
-        v->at.len = v->is_null.len = 0;
+        v->at.len = v->is_null.len = v->same_count = 0;
         if (f->columns[c].type == PARQUET_TEXT)
             intern_deinit(&v->texts);
     }
@@ -408,8 +453,7 @@ static void emit_group(ParquetFile *f)
     for (size_t c = 0; c < f->column_count; c++)
         if (f->columns[c].type == PARQUET_TEXT) {
             intern_init(&f->values[c].texts, &f->texts);
-            f->values[c].last = (Str){0};
-            f->values[c].last_id = 0;
+            memset(f->values[c].recent, 0, PARQUET_RECENT * sizeof(uint32_t));
         }
 }
 
@@ -545,8 +589,10 @@ void parquet_open(ParquetFile *f, const ParquetColumn *columns, size_t count,
     for (size_t c = 0; c < count; c++)
         vec_reserve(NULL, &f->values[c].at, 1); // columns of nulls have a valid pointer too
     for (size_t c = 0; c < count; c++)
-        if (columns[c].type == PARQUET_TEXT)
+        if (columns[c].type == PARQUET_TEXT) {
             intern_init(&f->values[c].texts, &f->texts);
+            f->values[c].recent = arena_array(&f->arena, uint32_t, PARQUET_RECENT);
+        }
     f->zstd = ZSTD_createCCtx();
     f->failed = !f->zstd;
     emit(f, STR("PAR1"));
@@ -554,9 +600,17 @@ void parquet_open(ParquetFile *f, const ParquetColumn *columns, size_t count,
 
 static void push(ParquetFile *f, size_t column, int64_t value)
 {
-    vec_push(NULL, &f->values[column].at, value);
-    if (f->columns[column].can_be_null)
-        vec_push(NULL, &f->values[column].is_null, 0);
+    ParquetValues *v = &f->values[column];
+    if (v->is_null.len)
+        vec_push(NULL, &v->is_null, 0);
+    if (v->at.len == 0 && (v->same_count == 0 || v->same == value)) {
+        v->same = value;
+        v->same_count++;
+        return;
+    }
+    if (v->same_count)
+        spread(v);
+    vec_push(NULL, &v->at, value);
 }
 
 void parquet_number(ParquetFile *f, size_t column, int64_t value)
@@ -571,33 +625,108 @@ void parquet_double(ParquetFile *f, size_t column, double value)
     push(f, column, bits);
 }
 
+// The number of a text that readers take for UTF-8.
+static uint32_t clean_text(ParquetValues *v, Str text)
+{
+    StrBuf clean = {0};
+    size_t plain = 0;
+    while (plain < text.len && (signed char)text.ptr[plain] > 0)
+        plain++;
+    if (plain == text.len)
+        return intern_add(&v->texts, text);
+    for (size_t i = 0; i < text.len;) {
+        size_t from = i;
+        uint32_t code = utf8_next(text, &i);
+        bool bad = code == 0xfffd || code == 0;
+        strbuf_add(&clean, bad ? STR("\xef\xbf\xbd") : str_slice(text, from, i));
+    }
+    uint32_t id = intern_add(&v->texts, strbuf_str(&clean));
+    strbuf_deinit(&clean);
+    return id;
+}
+
+static uint32_t text_number(ParquetValues *v, Str text)
+{
+    uint32_t *recent = &v->recent[(hash_u64((uint64_t)(uintptr_t)text.ptr) >> 32) % PARQUET_RECENT];
+    // The caller may have put another text there since.
+    if (*recent && str_equal(intern_get(&v->texts, *recent - 1), text))
+        return *recent - 1;
+    *recent = clean_text(v, text) + 1;
+    return *recent - 1;
+}
+
 void parquet_text(ParquetFile *f, size_t column, Str text)
 {
-    ParquetValues *v = &f->values[column];
-    if (v->last.ptr != text.ptr || v->last.len != text.len) {
-        StrBuf clean = {0};
-        for (size_t i = 0; i < text.len;) {
-            size_t from = i;
-            uint32_t code = utf8_next(text, &i);
-            bool bad = code == 0xfffd || code == 0;
-            strbuf_add(&clean, bad ? STR("\xef\xbf\xbd") : str_slice(text, from, i));
-        }
-        v->last = text;
-        v->last_id = intern_add(&v->texts, strbuf_str(&clean));
-        strbuf_deinit(&clean);
-    }
-    push(f, column, v->last_id);
+    push(f, column, text_number(&f->values[column], text));
 }
 
 void parquet_null(ParquetFile *f, size_t column)
 {
+    ParquetValues *v = &f->values[column];
     assert(f->columns[column].can_be_null);
-    vec_push(NULL, &f->values[column].is_null, 1);
+    if (v->is_null.len == 0)
+        (void)vec_extend(NULL, &v->is_null, f->row);
+    vec_push(NULL, &v->is_null, 1);
 }
 
 void parquet_end_row(ParquetFile *f)
 {
     if (++f->row == GROUP_ROWS)
+        emit_group(f);
+}
+
+size_t parquet_room(const ParquetFile *f)
+{
+    return GROUP_ROWS - f->row;
+}
+
+void parquet_numbers(ParquetFile *f, size_t column, const int64_t *values, size_t count,
+                     int64_t null)
+{
+    ParquetValues *v = &f->values[column];
+    bool can_be_null = f->columns[column].can_be_null, has_null = false, is_same = true;
+    for (size_t i = 0; i < count; i++) {
+        has_null |= values[i] == null;
+        is_same &= values[i] == values[0];
+    }
+    if ((has_null && can_be_null) || count == 0) {
+        for (size_t i = 0; i < count; i++) {
+            if (values[i] != null) {
+                push(f, column, values[i]);
+                continue;
+            }
+            if (v->is_null.len == 0)
+                (void)vec_extend(NULL, &v->is_null, f->row + i);
+            vec_push(NULL, &v->is_null, 1);
+        }
+        return;
+    }
+    if (v->is_null.len)
+        (void)vec_extend(NULL, &v->is_null, count);
+    if (is_same && v->at.len == 0 && (v->same_count == 0 || v->same == values[0])) {
+        v->same = values[0];
+        v->same_count += count;
+        return;
+    }
+    if (v->same_count)
+        spread(v);
+    vec_reserve(NULL, &v->at, count);
+    memcpy(v->at.at + v->at.len, values, count * sizeof(*values));
+    v->at.len += count;
+}
+
+void parquet_texts(ParquetFile *f, size_t column, Str text, size_t count)
+{
+    uint32_t number = text_number(&f->values[column], text);
+    for (size_t i = 0; i < count; i++)
+        push(f, column, number);
+}
+
+void parquet_end_rows(ParquetFile *f, size_t count)
+{
+    assert(count <= parquet_room(f));
+    f->row += (uint32_t)count;
+    if (f->row == GROUP_ROWS)
         emit_group(f);
 }
 
@@ -618,6 +747,9 @@ bool parquet_close(ParquetFile *f, Str created_by, Error *err)
     strbuf_deinit(&f->packed);
     strbuf_deinit(&f->header);
     vec_free(&f->slots);
+    vec_free(&f->distinct);
+    vec_free(&f->numbers);
+    vec_free(&f->levels);
     vec_free(&f->groups);
     ZSTD_freeCCtx(f->zstd);
     arena_deinit(&f->texts);

@@ -31,12 +31,16 @@ typedef struct ParquetColumn {
 
 // A column of the row group that is being filled.
 typedef struct ParquetValues {
+    // While all values of the group are `same`, only their number is kept.
+    int64_t same;
+    size_t same_count;
     I64Vec at;     // [value]: a number, the bits of a double, or the text's number in `texts`
-    U8Vec is_null; // [row], of columns that can be null; null rows have no value
+    U8Vec is_null; // [row]; empty while no row is null. Null rows have no value.
     Intern texts;
-    Str last; // the text before, which most often comes again
-    uint32_t last_id;
+    uint32_t *recent; // [PARQUET_RECENT], by a text's address: 1 + its number; most come again
 } ParquetValues;
+
+enum { PARQUET_RECENT = 8192 };
 
 typedef struct ParquetFile {
     const ParquetColumn *columns;
@@ -52,7 +56,10 @@ typedef struct ParquetFile {
     bool (*write)(void *ctx, Str bytes);
     void *ctx;
     StrBuf raw, packed, header;
-    U32Vec slots; // numbers in a dictionary, by value
+    U32Vec slots;    // numbers in a dictionary, by value
+    I64Vec distinct; // the values of a chunk's dictionary
+    U32Vec numbers;  // [value] its number in the dictionary
+    U32Vec levels;   // of a page: 0 for null rows, else 1
     bool failed;
 } ParquetFile;
 
@@ -68,6 +75,17 @@ void parquet_text(ParquetFile *f, size_t column, Str text);
 void parquet_null(ParquetFile *f, size_t column);
 // Ends the row.
 void parquet_end_row(ParquetFile *f);
+
+// Many rows at once, of one column after the other: at most so many.
+size_t parquet_room(const ParquetFile *f);
+// The column has these numbers in the next `count` rows; those that equal `null` are null, where
+// the column can be.
+void parquet_numbers(ParquetFile *f, size_t column, const int64_t *values, size_t count,
+                     int64_t null);
+// The column has this text in the next `count` rows.
+void parquet_texts(ParquetFile *f, size_t column, Str text, size_t count);
+// Ends the rows.
+void parquet_end_rows(ParquetFile *f, size_t count);
 
 // Writes the rest and frees everything. False, with ERROR_NONE, when `write` gave up, else with
 // the reason.

@@ -38,12 +38,6 @@ Str export_metric_kind(const Profile *p, size_t metric)
     return p->metrics.kind.at[metric] == METRIC_MAX ? STR("max") : STR("sum");
 }
 
-int64_t export_stack_number(const ExportSet *s, uint32_t stack)
-{
-    uint32_t row = stack ? s->row_of_stack[stack] : EXPORT_NONE;
-    return row == EXPORT_NONE ? -1 : (int64_t)row + 1;
-}
-
 // Marks stack rows whose function stands above them already, so that sums of
 // totals count recursion once. One walk down the trie with a count by function.
 ExportShape export_shape(const ExportSet *s)

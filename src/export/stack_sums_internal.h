@@ -19,7 +19,11 @@ uint64_t export_count_texts(const ExportSet *s, size_t metric);
 Str export_metric_kind(const Profile *p, size_t metric);
 
 // The number of a stack of the profile in tables: its row + 1, or -1 for none.
-int64_t export_stack_number(const ExportSet *s, uint32_t stack);
+static inline int64_t export_stack_number(const ExportSet *s, uint32_t stack)
+{
+    uint32_t row = stack ? s->row_of_stack[stack] : EXPORT_NONE;
+    return row == EXPORT_NONE ? -1 : (int64_t)row + 1;
+}
 
 // By stack row. Heap memory.
 typedef struct ExportShape {

@@ -675,7 +675,7 @@ bool import_callgrind(Bytes file, Profile *p, Error *err)
     }
     if (ok && r.odd_lines)
         profile_note(p, NOTE_WARNING, STR("odd-lines"),
-                     "%llu lines are not of callgrind's format and were left out",
+                     "lines that are not of callgrind's format and were left out: %llu",
                      (unsigned long long)r.odd_lines);
     free_reader(&r);
     if (!ok)

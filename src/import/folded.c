@@ -323,7 +323,7 @@ bool import_folded(Bytes file, Profile *p, Error *err)
     }
     if (odd_lines)
         profile_note(p, NOTE_WARNING, STR("odd-lines"),
-                     "%llu lines are not folded stacks and were left out",
+                     "lines that are not folded stacks and were left out: %llu",
                      (unsigned long long)odd_lines);
     return true;
 }

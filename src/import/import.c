@@ -138,7 +138,7 @@ static bool is_folded(Bytes head)
         Str rest = str_from_bytes(head), line;
         return str_next_line(&rest, &line) && folded_is(bytes_from_str(line));
     }
-    return !is_json(text) && folded_is(bytes_from_str(text));
+    return !is_json(text) && folded_is(bytes_from_str(text)) && !trace_fields_alone(text, true);
 }
 
 // A plain profile.proto begins with its first sample type, a short message of two small numbers, or

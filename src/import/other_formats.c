@@ -39,6 +39,102 @@ static const OtherFormat formats[] = {
      "write the recording itself: assay export -f json"},
 };
 
+// ---- Fields of tracepoints ---------------------------------------------------------------
+
+// "8", or "8,1" as the numbers of a device.
+static bool is_number(Str word)
+{
+    bool has_digit = false;
+    for (size_t i = 0; i < word.len; i++) {
+        bool digit = word.ptr[i] >= '0' && word.ptr[i] <= '9';
+        if (!digit && !(word.ptr[i] == ',' && has_digit))
+            return false;
+        has_digit = true;
+    }
+    return has_digit;
+}
+
+static bool is_name(Str word)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        char c = word.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && !(i && c >= '0' && c <= '9'))
+            return false;
+    }
+    return word.len != 0;
+}
+
+static bool is_hex(Str word)
+{
+    uint64_t value;
+    return str_starts_with(word, STR("0x")) &&
+           str_parse_u64(str_slice(word, 2, word.len), 16, &value);
+}
+
+// "prev_pid=5". No name of a function: those of C++ have "operator==".
+static bool is_pair(Str word)
+{
+    Str name, value;
+    return str_split(word, '=', &name, &value) && is_name(name) && value.len && value.ptr[0] != '=';
+}
+
+// "(401136)", as probes begin their fields.
+static bool is_place(Str word)
+{
+    uint64_t value;
+    return word.len > 5 && word.ptr[0] == '(' && word.ptr[word.len - 1] == ')' &&
+           str_parse_u64(str_slice(word, 1, word.len - 1), 16, &value);
+}
+
+typedef struct TraceWords {
+    unsigned pairs;
+    bool is_counted;  // "NR 0 = 832", "dev 8,1 ino 12 … ret 4"
+    bool is_declared; // "fd: 0x3", "(401136)", a value alone: "0x340"
+} TraceWords;
+
+static TraceWords trace_words(Str line)
+{
+    TraceWords t = {0};
+    Str word, before = {0};
+    while (str_next_part(&line, ' ', &word)) {
+        if (word.len == 0)
+            continue;
+        t.pairs += is_pair(word);
+        t.is_counted |= (str_equal(before, STR("NR")) || str_equal(before, STR("dev"))) &&
+                        is_number(word) && line.len;
+        bool is_declared = before.len > 1 && before.ptr[before.len - 1] == ':' &&
+                           is_name(str_slice(before, 0, before.len - 1)) &&
+                           str_starts_with(word, STR("0x"));
+        t.is_declared |= is_declared || is_place(word) || (is_hex(word) && line.len == 0);
+        before = word;
+    }
+    return t;
+}
+
+bool trace_fields_alone(Str text, bool like_counts)
+{
+    enum { LINES_MAX = 64 };
+    bool is_sure = false, is_whole = str_ends_with(text, STR("\n"));
+    size_t lines = 0;
+    for (Str line; lines < LINES_MAX && str_next_line(&text, &line);) {
+        bool is_frame = line.len && line.ptr[0] == '\t';
+        line = str_trim(line);
+        if (line.len == 0 || is_frame)
+            continue;
+        if (text.len == 0 && lines && !is_whole) // the last line is cut
+            break;
+        TraceWords t = trace_words(line);
+        if (!t.is_counted && (like_counts || !(t.pairs || t.is_declared)))
+            return false;
+        is_sure |= t.is_counted || t.is_declared || t.pairs > 1;
+        lines++;
+    }
+    return is_sure;
+}
+
+// ---- The table -----------------------------------------------------------------------------
+
 static bool is_of(const OtherFormat *f, Bytes head)
 {
     if (f->begin)
@@ -52,9 +148,16 @@ bool other_format_is_known(Bytes head, Error *err)
     for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
         if (!is_of(&formats[i], head))
             continue;
-        (void)error_set(err, ERROR_UNSUPPORTED, "this is %s, which is not read", formats[i].name);
+        (void)error_set(err, ERROR_UNSUPPORTED, "this is %s, which assay does not read",
+                        formats[i].name);
         (void)error_hint(err, "%s", formats[i].hint);
         return true;
     }
-    return false;
+    if (!trace_fields_alone(str_from_bytes(bytes_slice(head, 0, 64 << 10)), false))
+        return false;
+    (void)error_set(err, ERROR_UNSUPPORTED,
+                    "these look like fields of tracepoints (perf script's field 'trace') without "
+                    "the event, which are not read");
+    (void)error_hint(err, TRACE_FIELDS_HINT);
+    return true;
 }

@@ -338,7 +338,7 @@ static void finish(Script *s)
     profile_set_fact(s->p, STR(FACT_COLLECTOR), STR("import perf script"));
     if (s->odd_lines)
         profile_note(s->p, NOTE_WARNING, STR("odd-lines"),
-                     "%llu lines are not of perf script's form and were left out",
+                     "lines that are not of perf script's form and were left out: %llu",
                      (unsigned long long)s->odd_lines);
     table_deinit(&s->threads);
     table_deinit(&s->processes);

@@ -7,6 +7,8 @@
 
 #include "import/perf_script_header_internal.h"
 
+#include "import/other_formats_internal.h"
+
 enum {
     COMM_WIDTH = 16,
     ID_WIDTH_MIN = 5, // 7 since Linux 5.17
@@ -543,6 +545,10 @@ static bool has_time(Str line)
 // Says which field stands in the way of a text that has the times of samples.
 static bool refuse(Str head, const Survey *s, Error *err)
 {
+    if (trace_fields_alone(head, false)) {
+        error_set(err, ERROR_FORMAT, "perf script's field 'trace' is not read without 'event'");
+        return error_hint(err, TRACE_FIELDS_HINT);
+    }
     if (!has_time(s->other) || str_find(s->other, STR("PERF_RECORD_")) != SIZE_MAX)
         return err && error_set(err, ERROR_NOT_FOUND, "not the text of perf script");
     Str line = str_slice(s->other, 0, 200);
@@ -572,6 +578,9 @@ bool script_form_find(Str head, ScriptForm *ret, Error *err)
         bool explained = survey_explains(&form, &s);
         // Without a comm all lines must agree: else the comm is a number.
         if (explained && (form.has_comm || s.others == 0)) {
+            // The fields of tracepoints end the comm where no event stands between them.
+            if (!(s.fields & SCRIPT_EVENT) && trace_fields_alone(head, false))
+                return refuse(head, &s, err ? err : &ignored);
             form_complete(&form, &s);
             *ret = form;
             return true;

@@ -54,6 +54,7 @@ const char *stack_cut_name(StackCut cut)
         [STACK_CUT_TOO_DEEP] = "too deep",
         [STACK_CUT_NO_MEMORY] = "stack not in memory",
         [STACK_CUT_SWITCH] = "stack switched",
+        [STACK_CUT_GAP] = "middle not copied",
     };
     return cut < STACK_CUT_COUNT ? names[cut] : "unknown reason";
 }

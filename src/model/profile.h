@@ -82,6 +82,7 @@ typedef enum StackCut {
     STACK_CUT_NO_MEMORY,   // the kernel part only: exec had replaced the stack, or its page was not
                            // there
     STACK_CUT_SWITCH,      // code went on on another stack, and the way back is not known
+    STACK_CUT_GAP,         // frames in the middle are missing: its marker stands in their place
     STACK_CUT_COUNT
 } StackCut;
 

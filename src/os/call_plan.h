@@ -20,6 +20,7 @@ typedef struct CallFunction {
     uint64_t svma;
     CallRole role;
     bool is_go;
+    uint16_t goid_offset;   // of a goroutine's number in what describes it; 0: not known
     bool returns_by_kernel; // its returns are seen by the kernel's trampoline
     bool takes_key;         // the first argument joins entries
     const EventArg *args;   // at the entry; values in registers, or constants

@@ -372,13 +372,32 @@ bool os_check_not_planted(Str path, Error *err)
     return error_hint(err, "choose another place with -o");
 }
 
+// Whether one part of the way leads elsewhere by a link of another user.
+static bool check_not_strangers_link(Str path, Error *err)
+{
+    char name[PATH_MAX];
+    struct stat st;
+    if (!c_path(path, name, err))
+        return false;
+    if (lstat(name, &st) != 0 || !S_ISLNK(st.st_mode) || st.st_uid == geteuid() || st.st_uid == 0)
+        return true;
+    (void)error_set(err, ERROR_PERMISSION, "cannot write '%s': it is a link of user id %u", name,
+                    (unsigned)st.st_uid);
+    return error_hint(err, "if it may lead there, name the place by its path from /");
+}
+
 bool os_check_way_not_planted(Str path, Error *err)
 {
-    for (size_t i = 1; i < path.len; i++)
-        if (path.ptr[i] == '/' && path.ptr[i - 1] != '/' &&
-            !os_check_not_planted(str_slice(path, 0, i), err))
+    bool is_named = str_starts_with(path, STR("/"));
+    for (size_t i = 1; i <= path.len; i++) {
+        Str so_far = str_slice(path, 0, i);
+        if (i < path.len && (path.ptr[i] != '/' || path.ptr[i - 1] == '/'))
+            continue;
+        if (!os_check_not_planted(so_far, err) ||
+            (!is_named && !check_not_strangers_link(so_far, err)))
             return false;
-    return os_check_not_planted(path, err);
+    }
+    return true;
 }
 
 bool os_keep_owner(int fd, const char *replaced, Error *err)

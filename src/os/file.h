@@ -90,8 +90,9 @@ typedef enum OutputMode {
 MUST_CHECK bool os_check_not_planted(Str path, Error *err);
 
 // The same for the path and each folder on the way to it: for results that lie where no option
-// says, as in .assay, and for what is read back and run. Where the working folder itself leads is
-// not looked at.
+// says, as in .assay, and for what is read back and run. Below the working folder, which may be
+// another user's, none of them may be a symbolic link of another user but root. Where the working
+// folder itself leads is not looked at.
 MUST_CHECK bool os_check_way_not_planted(Str path, Error *err);
 
 // Gives a new file the mode, owner and group of the file that it will replace. Bits of set-uid and

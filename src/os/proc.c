@@ -175,21 +175,39 @@ bool proc_accounts_delays(void)
     return os_read_u64("/proc/sys/kernel/task_delayacct", &on) && on == 1;
 }
 
-int64_t proc_disk_wait_ns(uint32_t pid)
+// A number of /proc/PID/stat, by proc(5)'s number of the field.
+static bool stat_field(uint32_t pid, int number, uint64_t *ret)
 {
     char path[64], buf[1024];
     Str text;
-    unsigned long long ticks;
+    unsigned long long value;
     snprintf(path, sizeof(path), "/proc/%u/stat", pid);
     if (!os_read_small(path, buf, sizeof(buf), &text))
-        return -1;
-    // proc(5): field 42; the second, a name in parentheses, may hold spaces.
+        return false;
+    // The second field, a name in parentheses, may hold spaces.
     const char *at = strrchr(buf, ')');
-    for (int field = 2; at && field < 42; field++)
+    for (int field = 2; at && field < number; field++)
         at = strchr(at + 1, ' ');
-    if (!at || sscanf(at, " %llu", &ticks) != 1)
+    if (!at || sscanf(at, " %llu", &value) != 1)
+        return false;
+    *ret = value;
+    return true;
+}
+
+int64_t proc_disk_wait_ns(uint32_t pid)
+{
+    enum { DELAYS = 42 };
+    uint64_t ticks;
+    if (!stat_field(pid, DELAYS, &ticks))
         return -1;
     return (int64_t)ticks * (1000000000 / MAX(1L, sysconf(_SC_CLK_TCK)));
+}
+
+bool proc_is_kernel_thread(uint32_t pid)
+{
+    enum { FLAGS = 9, KERNEL_THREAD = 0x200000 }; // PF_KTHREAD of the kernel
+    uint64_t flags;
+    return stat_field(pid, FLAGS, &flags) && flags & KERNEL_THREAD;
 }
 
 bool proc_list_threads(uint32_t pid, U32Vec *ret, Error *err)

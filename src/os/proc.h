@@ -52,6 +52,8 @@ bool proc_accounts_delays(void);
 // one that has ended and was not waited for. Only of use where proc_accounts_delays. -1 when it
 // cannot be read.
 int64_t proc_disk_wait_ns(uint32_t pid);
+// Whether it is a thread of the kernel, not a program.
+bool proc_is_kernel_thread(uint32_t pid);
 
 // Appends the thread ids of a process, in /proc's order.
 MUST_CHECK bool proc_list_threads(uint32_t pid, U32Vec *ret, Error *err);

@@ -87,7 +87,7 @@ bool kernel_function_find(Arena *arena, Str text, EventSpecVec *ret, Error *err)
     Words words;
     uint64_t type, config = 0;
     if (!split_words(text, &words))
-        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no function", STR_ARG(text));
+        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a function", STR_ARG(text));
     if (!os_read_u64(KPROBE_DEVICE "type", &type)) {
         (void)error_set(err, ERROR_UNSUPPORTED,
                         "cannot probe '%" STR_FMT "': this kernel has no probes of its functions",

@@ -156,7 +156,8 @@ static bool variable_as_text(Str word, EventArg *a, Error *err)
 {
     if (a->kind != EVENT_ARG_REGISTER && a->kind != EVENT_ARG_STACK)
         return error_set(err, ERROR_USAGE,
-                         "'%" STR_FMT "' is no pointer in a register or in memory", STR_ARG(word));
+                         "'%" STR_FMT "' is not a pointer in a register or in memory",
+                         STR_ARG(word));
     a->by_pointer = a->kind == EVENT_ARG_STACK;
     a->pointer_offset = a->by_pointer ? a->offset : 0;
     a->offset = a->by_pointer ? 0 : a->offset;
@@ -173,7 +174,8 @@ static bool explain(Str word, const ProbePlace *place, Error *err)
     }
     if (place->is_return && str_find(word, STR("$arg")) != SIZE_MAX)
         return error_set(err, ERROR_USAGE, "arguments are gone where a function returns");
-    (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no argument of a probe", STR_ARG(word));
+    (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not an argument of a probe",
+                    STR_ARG(word));
     return error_hint(err, "it may be [NAME=]%%REGISTER, $arg1, $retval, +8(%%sp), or a variable, "
                            "with a type such as :s32, or a text: +0($arg1):string");
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "elf/build_id.h"
+#include "probes/goroutines.h"
 #include "probes/probe_args.h"
 #include "probes/probe_places.h"
 #include "probes/probe_text.h"
@@ -115,6 +116,8 @@ static bool add_function(Making *m, const ProbeFunction *fn, Error *err)
                       .svma = fn->start,
                       .role = m->role,
                       .is_go = m->object->symbols.has_go};
+    if (f.is_go)
+        f.goid_offset = go_goid_offset(&m->object->symbols.elf);
     if (is_there(m, &f))
         return true;
     bool by_instruction = m->by_instruction || f.is_go;
@@ -213,22 +216,40 @@ static bool find_text(Arena *arena, const ProbeContext *context, Str text, CallR
     if (!probe_text_parse(arena, text, &parsed, err))
         return false;
     if (parsed.kind != PROBE_FUNCTION || parsed.is_return || parsed.offset) {
-        (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no function", STR_ARG(text));
+        (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a function", STR_ARG(text));
         return error_hint(err, "calls are those of functions: [FILE:]NAME, which may have * and ?");
     }
     return find_in(arena, context, &parsed, role, key, ret, err);
 }
 
+// The position of the dots of BEGIN..END; SIZE_MAX: none. Those of a path such as ../prog:f are
+// none.
+static size_t find_dots(Str text)
+{
+    for (size_t at = 0; at + 2 <= text.len; at++)
+        if (text.ptr[at] == '.' && text.ptr[at + 1] == '.' &&
+            (at + 2 == text.len || text.ptr[at + 2] != '/'))
+            return at;
+    return SIZE_MAX;
+}
+
 bool probe_calls_find(Arena *arena, const ProbeContext *context, Str text, Str key, CallPlan *ret,
                       Error *err)
 {
-    size_t dots = str_find(text, STR(".."));
-    if (key.len == 0)
+    size_t dots = find_dots(text);
+    if (key.len == 0 && dots == SIZE_MAX)
         return find_text(arena, context, str_trim(text), CALL_ROLE_CALL, key, ret, err);
-    if (dots == SIZE_MAX) {
-        (void)error_set(err, ERROR_USAGE, "--key joins two functions, and '%" STR_FMT "' is one",
+    if (key.len == 0) {
+        (void)error_set(err, ERROR_USAGE,
+                        "--calls '%" STR_FMT "' joins two functions: --key is missing",
                         STR_ARG(text));
-        return error_hint(err, "name both: --calls 'submit..complete' --key $arg1");
+        return error_hint(err, "name the argument that both functions have: --key '$arg1'");
+    }
+    if (dots == SIZE_MAX) {
+        (void)error_set(err, ERROR_USAGE,
+                        "--key joins two functions, and --calls '%" STR_FMT "' names only one",
+                        STR_ARG(text));
+        return error_hint(err, "name both: --calls 'submit..complete' --key '$arg1'");
     }
     Str begin = str_trim(str_slice(text, 0, dots)),
         end = str_trim(str_slice(text, dots + 2, text.len));

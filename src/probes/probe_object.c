@@ -167,8 +167,14 @@ static bool check_object(const ProbeObject *o, Error *err)
     Elf elf;
     bool ok = elf_parse(&scratch, b, &elf, err) ||
               error_context(err, "cannot probe '%" STR_FMT "'", STR_ARG(o->path));
+    bool is_linked = !ok || elf.type != ET_REL;
     arena_deinit(&scratch);
-    return ok;
+    if (is_linked)
+        return ok;
+    (void)error_set(err, ERROR_UNSUPPORTED,
+                    "'%" STR_FMT "' is an object file that is not linked, so that nothing runs it",
+                    STR_ARG(o->path));
+    return error_hint(err, "probe the program or library that it is linked into: FILE:FUNCTION");
 }
 
 bool probe_object_open(Arena *arena, const ProbeContext *context, Str target, ProbeObject *ret,

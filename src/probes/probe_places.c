@@ -454,7 +454,7 @@ static bool find_markers(Finder *f, Error *err)
 static bool find_address(Finder *f, Error *err)
 {
     if (!elf_is_code(&f->object->symbols.elf, f->text->address))
-        return error_set(err, ERROR_USAGE, "0x%llx is no code of '%" STR_FMT "'",
+        return error_set(err, ERROR_USAGE, "0x%llx is not in the code of '%" STR_FMT "'",
                          (unsigned long long)f->text->address, STR_ARG(f->object->path));
     vec_push(f->arena, f->places, (ProbePlace){.svma = f->text->address});
     return true;

@@ -131,7 +131,7 @@ static bool parse_function(Str text, ProbeText *ret, Error *err)
     if (str_starts_with(text, STR("0x"))) {
         ret->kind = PROBE_ADDRESS;
         return str_parse_u64(text, 0, &ret->address) ||
-               error_set(err, ERROR_USAGE, "'%" STR_FMT "' is no address", STR_ARG(text));
+               error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not an address", STR_ARG(text));
     }
     // Names of operators have a plus, too: "operator+".
     if (plus != SIZE_MAX && plus > 0 && plus + 1 < text.len) {
@@ -174,7 +174,8 @@ bool probe_text_parse(Arena *arena, Str text, ProbeText *ret, Error *err)
     }
     point = take_target(point, &p);
     if (point.len == 0)
-        return error_set(err, ERROR_USAGE, "'%" STR_FMT "' names no function or line",
+        return error_set(err, ERROR_USAGE,
+                         "a probe needs a function or a line: '%" STR_FMT "' has none",
                          STR_ARG(text));
     if (!parse_marker(point, &p) && !parse_line(point, &p) && !parse_function(point, &p, err))
         return false;

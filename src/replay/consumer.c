@@ -6,6 +6,7 @@
 #include "base/cursor.h"
 #include "base/log.h"
 #include "model/stack_cache.h"
+#include "os/clock.h"
 #include "os/proc.h"
 #include "replay/cpu_credit.h"
 #include "replay/entry_frames.h"
@@ -54,7 +55,10 @@ typedef struct Thread {
     ThreadId id;
     uint32_t next; // row + 1 of another thread of the process
     bool ended;
-    OuterFrames *outer; // the last complete stack; NULL until one is deep
+    OuterFrames *outer;              // the last complete stack; NULL: none so far
+    uint64_t outer_look_ns;          // when its frames were looked for in the process
+    uint64_t stack_start, stack_end; // the mapping of its stack, for join_outer; 0: not known
+    uint32_t stack_looks;            // in /proc, for it
     ThreadCredit credit;
     uint32_t base_searches; // in /proc, for the base of its stack
     CaptureStack *captured; // Python's frames of its next sample; NULL: none so far
@@ -125,6 +129,8 @@ struct Consumer {
     UnwindMemory walked_memory;
     uint32_t last_sp_words; // of the outermost frame of the last walk
     LiveStack live_stack;
+    int64_t live_bytes;     // that may be read from live stacks: walk_live_stack
+    uint64_t live_bytes_at; // the time of the records at which they were counted
     StackTail stack_tail;
     FrameId frames[FRAMES_MAX + 257]; // innermost first
     FrameId exec_callers[4];          // of the kernel, each inside the system call of an exec
@@ -376,23 +382,28 @@ static void map_into(Consumer *c, Process *p, uint32_t pid, const PerfMmap *m)
     c->mappings -= before;
 }
 
+static void add_maps(Consumer *c, Process *p, const ProcMapVec *maps)
+{
+    for (size_t i = 0; i < maps->len; i++) {
+        const ProcMap *m = &maps->at[i];
+        if (!m->exec)
+            continue;
+        map_into(c, p, p->pid,
+                 &(PerfMmap){.start = m->start,
+                             .len = m->end - m->start,
+                             .page_offset = m->offset,
+                             .inode = m->inode,
+                             .exec = true,
+                             .path = m->path});
+    }
+}
+
 static void read_maps(Consumer *c, Process *p)
 {
     Arena scratch = {0};
     ProcMapVec maps = {0};
     if (proc_maps_read(&scratch, p->pid, &maps, NULL)) {
-        for (size_t i = 0; i < maps.len; i++) {
-            const ProcMap *m = &maps.at[i];
-            if (!m->exec)
-                continue;
-            map_into(c, p, p->pid,
-                     &(PerfMmap){.start = m->start,
-                                 .len = m->end - m->start,
-                                 .page_offset = m->offset,
-                                 .inode = m->inode,
-                                 .exec = true,
-                                 .path = m->path});
-        }
+        add_maps(c, p, &maps);
         p->kernel_thread = maps.len == 0;
     }
     arena_deinit(&scratch);
@@ -703,22 +714,66 @@ static bool at_program_start(const Consumer *c, Process *p, uint64_t pc)
     return file->opened && file->elf.entry && pc - m->bias - file->elf.entry < START_CODE_BYTES;
 }
 
-// Completes a stack whose copy ended too early with the outer frames of an earlier sample of the
-// thread.
-static void join_outer(Consumer *c, Thread *t, const UnwindMemory *memory, uint32_t max,
-                       bool is_deep, UnwindWalk *walk)
+static bool read_tail(const StackTail *tail, uint64_t addr, uint64_t *ret)
 {
-    enum { DEEP_BYTES = 4096 }; // smaller stacks hardly ever complete a stack that was cut
-    if (walk->end == UNWIND_CUT_DUMP_SHORT) {
-        uint32_t n =
-            outer_frames_join(t->outer, c->walked, walk->frame_count, max, memory->window_addr);
-        if (n == walk->frame_count)
-            return;
-        walk->frame_count = n;
-        walk->end = UNWIND_COMPLETE;
+    if (!tail->bytes || addr < tail->at || addr - tail->at > KNOWN_TAIL - sizeof(*ret))
+        return false;
+    memcpy(ret, tail->bytes + (addr - tail->at), sizeof(*ret));
+    return true;
+}
+
+static bool read_beyond(void *ctx, uint64_t addr, uint64_t *ret)
+{
+    return read_tail(ctx, addr, ret);
+}
+
+static bool read_live(void *ctx, uint64_t addr, uint64_t *ret)
+{
+    return live_stack_read(ctx, addr, ret);
+}
+
+// The mapping of the stack at an address; false when there is none, or it cannot be read.
+static bool find_stack(const Process *p, uint64_t sp, uint64_t *start, uint64_t *end)
+{
+    Arena scratch = {0};
+    ProcMapVec maps = {0};
+    bool found = false;
+    if (!p->ended && proc_maps_read(&scratch, p->pid, &maps, NULL))
+        for (size_t i = 0; i < maps.len && !found; i++)
+            if (sp >= maps.at[i].start && sp < maps.at[i].end) {
+                *start = maps.at[i].start;
+                *end = maps.at[i].end;
+                found = true;
+            }
+    arena_deinit(&scratch);
+    return found;
+}
+
+// Whether both lie on the stack that the thread is on. The first one's mapping grows. Of a process
+// that is gone, nothing can be read.
+static bool on_one_stack(const Process *p, Thread *t, bool is_gone, uint64_t sp, uint64_t outer_sp)
+{
+    enum {
+        LOOKS_MAX = 64,
+        GONE_BYTES = 16 << 20
+    }; // a thread that often changes stacks is left alone
+    bool is_known = sp >= t->stack_start && sp < t->stack_end;
+    if (!is_known && is_gone)
+        return t->stack_looks < LOOKS_MAX && outer_sp - sp <= GONE_BYTES;
+    if (!is_known && t->stack_looks < LOOKS_MAX) {
+        t->stack_looks++;
+        is_known = find_stack(p, sp, &t->stack_start, &t->stack_end);
     }
-    if (walk->end == UNWIND_COMPLETE && (is_deep || memory->window_size >= DEEP_BYTES))
-        outer_frames_keep(&t->outer, c->walked, walk->frame_count, memory->window_addr);
+    return is_known && outer_sp >= sp && outer_sp <= t->stack_end;
+}
+
+// Whether code of the process goes on on stacks of its own making, as Go's does.
+static bool switches_stacks(const Consumer *c, const Process *p)
+{
+    for (uint32_t i = 0; i < p->space.count; i++)
+        if (modules_get(&c->modules, p->space.at[i].user)->stack_switch_count)
+            return true;
+    return false;
 }
 
 static bool at_stack_switch(const Consumer *c, Process *p, uint64_t pc)
@@ -786,6 +841,95 @@ static bool code_before(void *ctx, uint64_t address, uint8_t *ret)
     return true;
 }
 
+// The outer frames that a thread is still in, of its last complete stack.
+typedef struct Outer {
+    uint32_t standing;
+    OuterRead read; // the words by which they were found
+    void *ctx;
+} Outer;
+
+// Samples come in batches: a look at a thread that has not run since the one before is the same.
+static bool is_new_look(const Consumer *c, Thread *t)
+{
+    bool is_new = c->record_time > t->outer_look_ns;
+    if (is_new)
+        t->outer_look_ns = (uint64_t)os_monotonic_ns();
+    return is_new;
+}
+
+// By what came with the sample, else by the stack of the process.
+static Outer find_outer(Consumer *c, const Process *p, Thread *t, uint64_t above)
+{
+    Outer o = {0, read_beyond, &c->stack_tail};
+    if (c->stack_tail.bytes)
+        o.standing = outer_frames_standing(t->outer, above, o.read, o.ctx);
+    if (o.standing)
+        return o;
+    live_stack_open_inwards(&c->live_stack, p->pid, above);
+    uint64_t addr, pc, word;
+    if (p->ended || !outer_frames_next(t->outer, 0, above, &addr, &pc) ||
+        !live_stack_read(&c->live_stack, addr, &word))
+        return (Outer){outer_frames_usual(t->outer, above), NULL, NULL};
+    bool is_new_time = is_new_look(c, t);
+    o = (Outer){0, read_live, &c->live_stack};
+    o.standing = outer_frames_lasting(t->outer, above, is_new_time, o.read, o.ctx);
+    return o;
+}
+
+// The function that the innermost of these frames called may be at another call now.
+static uint32_t append_next(Consumer *c, Process *p, const Thread *t, const Outer *o,
+                            uint64_t above, uint32_t count, uint64_t sp)
+{
+    uint64_t addr, pc, word;
+    uint8_t code[ENTRY_CODE_BYTES];
+    ProcessCode of = {c, p};
+    if (!o->read || !outer_frames_next(t->outer, o->standing, above, &addr, &pc) ||
+        !o->read(o->ctx, addr, &word) || unwind_space_find(&p->space, word - 1) == NULL ||
+        unwind_space_find(&p->space, word - 1) != unwind_space_find(&p->space, pc))
+        return count;
+    UnwindAction was = unwind_space_action(&p->space, pc);
+    UnwindAction is = unwind_space_action(&p->space, word - 1);
+    if (is.kind == UNWIND_NONE || memcmp(&was, &is, sizeof(is)) != 0 ||
+        !code_before(&of, word, code) || !entry_is_call(code))
+        return count;
+    c->walked[count] = (UnwindFrame){
+        .pc = word - 1, .flags = UNWIND_FRAME_GUESSED, .sp_words = (uint32_t)((addr + 8 - sp) / 8)};
+    return count + 1;
+}
+
+// Completes a stack whose copy ended too early with the outer frames of the thread's last complete
+// one that it is still in. Returns the number of frames before a gap; 0: there is no gap.
+static uint32_t join_outer(Consumer *c, Process *p, Thread *t, const UnwindMemory *memory,
+                           uint32_t max, UnwindWalk *walk)
+{
+    enum { STANDING_MIN = 2 }; // the first frame alone says nothing
+    uint64_t above = memory->window_addr + memory->window_size;
+    uint32_t before = walk->frame_count;
+    // Frames of runtimes are told apart by the frames of the interpreter between them.
+    if (walk->end != UNWIND_CUT_DUMP_SHORT || !t->outer || c->setup.arch != UNWIND_X86_64 ||
+        c->setup.search || runtime_frames_found(&p->runtimes) || switches_stacks(c, p))
+        return 0;
+    Outer o = find_outer(c, p, t, above);
+    if (o.standing < STANDING_MIN)
+        return 0;
+    uint32_t n =
+        outer_frames_join(t->outer, o.standing, c->walked, before, max, memory->window_addr);
+    bool has_gap = n == before;
+    if (has_gap && o.standing < max - before) {
+        n = append_next(c, p, t, &o, above, before, memory->window_addr);
+        n = outer_frames_append(t->outer, o.standing, c->walked, n, max, memory->window_addr);
+    }
+    uint32_t outer_words = c->walked[n - 1].sp_words;
+    if (n == before || outer_words == UNWIND_SP_FAR ||
+        !on_one_stack(p, t, o.read == NULL, memory->window_addr,
+                      memory->window_addr + 8ull * outer_words))
+        return 0;
+    walk->frame_count = n;
+    if (!has_gap)
+        walk->end = UNWIND_COMPLETE;
+    return has_gap ? before : 0;
+}
+
 // Where a walk ended in code without rules, its caller is looked for on the stack.
 static void join_entry(Consumer *c, Process *p, const UnwindMemory *memory, uint32_t max,
                        UnwindWalk *walk)
@@ -809,18 +953,57 @@ static void join_entry(Consumer *c, Process *p, const UnwindMemory *memory, uint
     c->counts.searched += walk->end == UNWIND_COMPLETE;
 }
 
+// Whether a live stack may be read. Stacks of megabytes take longer to walk than the time between
+// two samples. Then the recorder would come ever later, until no stack is what it was.
+static bool may_read_live(Consumer *c)
+{
+    enum { BYTES_A_US = 256, BYTES_MAX = 64 << 20 };
+    uint64_t us = (c->record_time - MIN(c->record_time, c->live_bytes_at)) / 1000;
+    c->live_bytes += (int64_t)MIN(us, (uint64_t)BYTES_MAX) * BYTES_A_US;
+    c->live_bytes = MIN(c->live_bytes, (int64_t)BYTES_MAX);
+    c->live_bytes_at = MAX(c->record_time, c->live_bytes_at);
+    return c->live_bytes >= 0;
+}
+
+// Whether the walk ended where programs and threads begin. A stack that changes while it is read
+// may have a return address of 0.
+static bool ends_at_start(const Consumer *c, Process *p, const UnwindWalk *walk)
+{
+    uint64_t pc = c->walked[walk->frame_count - 1].pc;
+    UnwindKind kind = unwind_space_action(&p->space, pc).kind;
+    return kind == UNWIND_END || kind == UNWIND_AFTER_CLONE || at_program_start(c, p, pc);
+}
+
+// Whether the return addresses into the frames from number `first` on are those that came with the
+// sample, as far as they did.
+static bool agrees_with_tail(const Consumer *c, const UnwindWalk *walk, uint32_t first, uint64_t sp)
+{
+    for (uint32_t i = first; c->stack_tail.bytes && i < walk->frame_count; i++) {
+        const UnwindFrame *f = &c->walked[i];
+        uint64_t word;
+        if (f->sp_words != UNWIND_SP_FAR && !(f->flags & UNWIND_FRAME_EXACT) &&
+            c->setup.arch == UNWIND_X86_64 &&
+            read_tail(&c->stack_tail, sp + 8 * (uint64_t)f->sp_words - 8, &word) &&
+            word != f->pc + 1)
+            return false;
+    }
+    return true;
+}
+
 // What lies above the copy is still there where the copy's end is as it was. Marked as
 // guessed: only that end was compared.
 static bool walk_live_stack(Consumer *c, Process *p, const UnwindRegs *regs,
                             const UnwindMemory *memory, uint32_t max, UnwindWalk *walk)
 {
     UnwindMemory whole;
-    if (walk->end != UNWIND_CUT_DUMP_SHORT || c->setup.search || p->ended ||
+    if (walk->end != UNWIND_CUT_DUMP_SHORT || c->setup.search || p->ended || !may_read_live(c) ||
         !live_stack_open(&c->live_stack, p->pid, memory, &whole))
         return false;
     uint32_t sure = walk->frame_count;
     UnwindWalk again = unwind_walk(&p->space, c->cache, regs, &whole, c->walked, max);
-    if (again.end != UNWIND_COMPLETE)
+    c->live_bytes -= (int64_t)c->live_stack.bytes_read;
+    if (again.end != UNWIND_COMPLETE || !ends_at_start(c, p, &again) ||
+        !agrees_with_tail(c, &again, sure, memory->window_addr))
         return false; // the first frames are the same ones
     for (uint32_t i = sure; i < again.frame_count; i++)
         c->walked[i].flags |= UNWIND_FRAME_GUESSED;
@@ -828,9 +1011,10 @@ static bool walk_live_stack(Consumer *c, Process *p, const UnwindRegs *regs,
     return true;
 }
 
-// Adds walked frames; those of runtimes by their names.
+// Adds walked frames; those of runtimes by their names. A gap is before the frame `gap_at`; 0:
+// there is none.
 static size_t add_frames(Consumer *c, Process *p, Thread *t, const UnwindMemory *stack,
-                         uint32_t count, size_t n)
+                         uint32_t count, uint32_t gap_at, size_t n)
 {
     if (p->space.generated)
         runtime_frames_begin(&p->runtimes, t->tid, t->captured_ns ? t->captured : NULL, c->walked,
@@ -842,6 +1026,8 @@ static size_t add_frames(Consumer *c, Process *p, Thread *t, const UnwindMemory 
         const UnwindFrame *f = &c->walked[i];
         FrameId frame;
         bool below = false;
+        if (gap_at && i == gap_at)
+            c->frames[n++] = profile_cut_frame(c->profile, STACK_CUT_GAP);
         uint32_t python = p->space.generated
                               ? runtime_frames_python(&p->runtimes, f, &c->frames[n],
                                                       (uint32_t)(ARRAY_LEN(c->frames) - 3 - n))
@@ -903,25 +1089,12 @@ static void tell_base(Consumer *c, Process *p, const Thread *t, uint64_t sp, uin
 static void search_base(Consumer *c, Process *p, Thread *t, uint64_t sp)
 {
     enum { SEARCHES_MAX = 4 };
-    Arena scratch = {0};
-    ProcMapVec maps = {0};
+    uint64_t start, end;
     if (p->ended || t->base_searches >= SEARCHES_MAX)
         return;
     t->base_searches++;
-    if (proc_maps_read(&scratch, p->pid, &maps, NULL))
-        for (size_t i = 0; i < maps.len; i++)
-            if (sp >= maps.at[i].start && sp < maps.at[i].end)
-                known_stacks_meet_copied(c->known, &p->known, p->pid, t->tid, maps.at[i].end);
-    arena_deinit(&scratch);
-}
-
-static bool read_tail(void *ctx, uint64_t addr, uint64_t *ret)
-{
-    const StackTail *tail = ctx;
-    if (addr < tail->at || addr - tail->at > KNOWN_TAIL - sizeof(*ret))
-        return false;
-    memcpy(ret, tail->bytes + (addr - tail->at), sizeof(*ret));
-    return true;
+    if (find_stack(p, sp, &start, &end))
+        known_stacks_meet_copied(c->known, &p->known, p->pid, t->tid, end);
 }
 
 static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *s, uint64_t mask,
@@ -955,7 +1128,7 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
                            .window_cut = true};
     if (c->stack_tail.bytes) {
         c->stack_tail.at += memory.window_addr;
-        memory.read = read_tail;
+        memory.read = read_beyond;
         memory.ctx = &c->stack_tail;
     }
     // A chain in a file may be longer than any kernel writes. One place is for the cut frame.
@@ -970,20 +1143,31 @@ static size_t add_unwound(Consumer *c, Process *p, Thread *t, const PerfSample *
     c->counts.short_copies += walk.end == UNWIND_CUT_DUMP_SHORT;
     if (c->known && walk.end == UNWIND_COMPLETE && !c->stack_tail.bytes)
         remember_walk(c, p, t, &regs, &memory, walk.frame_count, n);
-    if (walk.end == UNWIND_COMPLETE)
+    if (walk.end == UNWIND_COMPLETE) {
+        c->counts.whole_copies++;
         c->counts.stack_bytes = walk.end_sp - memory.window_addr;
+    }
     join_frame_pointers(c, p, s, &regs, &memory, max, &walk);
     if (walk.end == UNWIND_CUT_JIT || walk.end == UNWIND_CUT_NO_TABLE)
         join_entry(c, p, &memory, max, &walk);
-    bool is_deep = walk_live_stack(c, p, &regs, &memory, max, &walk);
-    join_outer(c, t, &memory, max, is_deep, &walk);
-    if (c->known && walk.end == UNWIND_COMPLETE && !c->can_be_known)
+    bool is_live = walk_live_stack(c, p, &regs, &memory, max, &walk);
+    c->counts.read_later += is_live;
+    uint32_t gap_at = join_outer(c, p, t, &memory, max, &walk);
+    if (walk.end == UNWIND_COMPLETE)
+        outer_frames_keep(&t->outer, c->walked, walk.frame_count, memory.window_addr,
+                          !is_live || is_new_look(c, t));
+    c->counts.with_gap += gap_at != 0;
+    if (c->known && (walk.end == UNWIND_COMPLETE || gap_at) && !c->can_be_known)
         tell_base(c, p, t, regs.reg[sp], walk.frame_count);
-    if (c->known && walk.end == UNWIND_CUT_DUMP_SHORT && !c->stack_tail.bytes)
+    else if (c->known && walk.end == UNWIND_CUT_DUMP_SHORT && !c->stack_tail.bytes)
         search_base(c, p, t, regs.reg[sp]);
     c->last_sp_words = walk.frame_count ? c->walked[walk.frame_count - 1].sp_words : UNWIND_SP_FAR;
-    n = add_frames(c, p, t, &memory, walk.frame_count, n);
+    n = add_frames(c, p, t, &memory, walk.frame_count, gap_at, n);
     c->counts.frames_walked += walk.frame_count;
+    if (gap_at) {
+        *cut = STACK_CUT_GAP;
+        return n;
+    }
     if (log_enabled(LOG_UNWIND, 2) && walk.end != UNWIND_COMPLETE) {
         UnwindMapping *m = unwind_space_find(&p->space, walk.end_pc);
         log_write(LOG_UNWIND, "pid %u: %s at pc 0x%llx sp 0x%llx after %u frames in '%" STR_FMT "'",
@@ -1097,6 +1281,14 @@ static void add_known(Consumer *c, Process *p, size_t n)
                          stack_cache_intern(c->stacks, c->profile, &c->frames[outer], n - outer));
 }
 
+// Adds the marker of a stack that is cut. That of a gap stands in its place already.
+static size_t add_cut(Consumer *c, StackCut cut, size_t n)
+{
+    if (cut != STACK_CUT_NONE && cut != STACK_CUT_GAP)
+        c->frames[n++] = profile_cut_frame(c->profile, cut);
+    return n;
+}
+
 static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord *r,
                             const SampleEvent *event)
 {
@@ -1147,8 +1339,7 @@ static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord
     if (n == 0)
         c->frames[n++] = in_kernel ? kernel_frame(&c->modules.kernel, s->ip, FRAME_EXACT)
                                    : user_frame(c, p, s->ip, UNWIND_FRAME_EXACT);
-    if (cut != STACK_CUT_NONE)
-        c->frames[n++] = profile_cut_frame(c->profile, cut);
+    n = add_cut(c, cut, n);
     if (c->can_be_known)
         add_known(c, p, n);
     n = add_returned(c, p, event, n);
@@ -1379,13 +1570,13 @@ static void check_known(Consumer *c, Process *p, const KnownSample *k, const Per
 // first part where the middle is left out. The other end then stands behind that in `pieces`.
 static bool join_pieces(Thread *t, const KnownSample *k, Bytes piece, Bytes *stack)
 {
-    if (k->at == 0 && k->stack_size == k->total) {
+    bool has_gap = k->total > KNOWN_COPY_MAX;
+    if (k->at == 0 && k->stack_size == k->total && !has_gap) {
         *stack = piece;
         return true;
     }
     if (k->at == 0)
         t->pieces.len = 0;
-    bool has_gap = k->total > KNOWN_COPY_MAX;
     uint64_t left_out =
         has_gap && t->pieces.len >= KNOWN_HEAD ? k->total - KNOWN_HEAD - KNOWN_TAIL : 0;
     if (k->at != t->pieces.len + left_out || k->total > KNOWN_ENDS_MAX || k->at > k->total ||
@@ -1396,7 +1587,9 @@ static bool join_pieces(Thread *t, const KnownSample *k, Bytes piece, Bytes *sta
     t->pieces.len += piece.len;
     *stack =
         bytes_over(t->pieces.at, has_gap ? MIN(t->pieces.len, (size_t)KNOWN_HEAD) : t->pieces.len);
-    return k->at + k->stack_size == k->total;
+    // Without its middle the stack has two ends; a piece of another size has none to tell apart.
+    return k->at + k->stack_size == k->total &&
+           (!has_gap || t->pieces.len == KNOWN_HEAD + KNOWN_TAIL);
 }
 
 // A sample whose stack was copied, in one piece or in several.
@@ -1407,7 +1600,7 @@ static void on_copied(Consumer *c, const PerfRecord *r, const SampleEvent *event
     Thread *t = need_thread(c, p, r->tid);
     if (!join_pieces(t, k, piece, &r->u.sample->stack))
         return;
-    uint64_t complete = c->counts.complete;
+    uint64_t complete = c->counts.complete, with_gap = c->counts.with_gap;
     if (k->total > KNOWN_COPY_MAX)
         c->stack_tail = (StackTail){k->total - KNOWN_TAIL, t->pieces.at + KNOWN_HEAD};
     on_sample(c, r, event);
@@ -1415,9 +1608,15 @@ static void on_copied(Consumer *c, const PerfRecord *r, const SampleEvent *event
     if (k->hash)
         check_known(c, p, k, r->u.sample);
     // What was the base of one stack is not that of the present one.
-    if (c->counts.complete == complete)
+    if (c->counts.with_gap != with_gap)
+        return;
+    bool is_complete = c->counts.complete != complete;
+    // Of a stack without its middle, a cut one says nothing of the base.
+    if (!is_complete && k->total > KNOWN_COPY_MAX)
+        return;
+    if (!is_complete)
         known_stacks_forget_thread(c->known, r->tid);
-    else if (k->total > KNOWN_LARGE && c->counts.stack_bytes < k->total / 2)
+    else if (k->total > KNOWN_LARGE && c->last_sp_words < k->total / 8 / 2)
         known_stacks_leave(c->known, &p->known, p->pid);
 }
 
@@ -1553,6 +1752,7 @@ StackCut consumer_unwind(Consumer *c, const CopiedStack *copied, StackId *ret, u
     PerfSample s = {.regs_abi = PERF_SAMPLE_REGS_ABI_64, .stack = copied->bytes};
     memcpy(s.regs, copied->regs, sizeof(s.regs));
     StackCut cut = STACK_CUT_NONE;
+    c->live_bytes = 0; // these stacks are few, and their threads stand still
     size_t n = add_unwound(c, p, t, &s, copied->regs_mask, 0, &cut);
     *base = 0;
     if (cut == STACK_CUT_NONE && c->last_sp_words != UNWIND_SP_FAR) {
@@ -1560,8 +1760,7 @@ StackCut consumer_unwind(Consumer *c, const CopiedStack *copied, StackId *ret, u
         // The last frame has a return address and a few words of its own.
         *base = s.regs[sp] + 8 * ((uint64_t)c->last_sp_words + BASE_WORDS);
     }
-    if (cut != STACK_CUT_NONE)
-        c->frames[n++] = profile_cut_frame(c->profile, cut);
+    n = add_cut(c, cut, n);
     *ret = stack_cache_intern(c->stacks, c->profile, c->frames, n);
     return cut;
 }
@@ -1572,6 +1771,11 @@ void consumer_read_maps(Consumer *c, uint32_t pid)
     bool kernel_thread = p->kernel_thread;
     read_maps(c, p);
     p->kernel_thread = kernel_thread; // a process that has ended has no mappings either
+}
+
+void consumer_add_maps(Consumer *c, uint32_t pid, const ProcMapVec *maps)
+{
+    add_maps(c, need_process(c, pid), maps);
 }
 
 CodeRanges consumer_code(Consumer *c, uint32_t pid)

@@ -7,6 +7,7 @@
 #define REPLAY_CONSUMER_H
 
 #include "os/event.h"
+#include "os/proc.h"
 #include "perfdata/perf_record.h"
 #include "replay/modules.h"
 #include "wire/known_stacks.h"
@@ -75,9 +76,12 @@ typedef struct ConsumerCounts {
     uint64_t known_wrong; // … that were copied for a check, and had other frames
     uint64_t with_stack;  // samples with a user stack to unwind
     uint64_t complete;    // of these, stacks that were unwound to the outermost frame
-    uint64_t searched;    // of `complete`, stacks whose callers of code without rules were searched
+    uint64_t read_later;  // … stacks whose outer part was read from the process after the sample
+    uint64_t with_gap; // … stacks whose outer frames are those of an earlier one, over a marked gap
+    uint64_t searched; // of `complete`, stacks whose callers of code without rules were searched
     uint64_t short_copies; // stacks that were larger than their copies, completed or not
-    uint64_t stack_bytes;  // of the newest stack that was walked to its end
+    uint64_t whole_copies; // stacks that were walked to their end in their copies
+    uint64_t stack_bytes;  // of the newest of these
     uint64_t frames_walked;
     uint64_t throttled;
     uint64_t args_missing; // arguments that lay outside of the copied stack
@@ -124,6 +128,8 @@ void consumer_weigh_from(Consumer *c, uint64_t time);
 bool consumer_add_existing(Consumer *c, uint32_t pid);
 // Reads the mappings of a running process again, where its records lack some.
 void consumer_read_maps(Consumer *c, uint32_t pid);
+// Adds mappings that were read earlier, of which those with code count.
+void consumer_add_maps(Consumer *c, uint32_t pid, const ProcMapVec *maps);
 
 enum { PT_REGS_WORDS = 21 }; // of struct pt_regs on x86-64
 // From struct pt_regs to the registers that unwinding needs, in perf's numbers. Returns their mask.

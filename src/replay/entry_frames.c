@@ -44,6 +44,12 @@ static bool is_indirect_call(const uint8_t *code)
     return false;
 }
 
+bool entry_is_call(const uint8_t *code)
+{
+    enum { OPCODE = 0xe8, BYTES = 5 };
+    return code[ENTRY_CODE_BYTES - BYTES] == OPCODE || is_indirect_call(code);
+}
+
 // Whether a direct call ends where the bytes end, at `address`; `*target` is what it calls.
 static bool is_direct_call(const uint8_t *code, uint64_t address, uint64_t *target)
 {

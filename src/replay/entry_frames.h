@@ -18,6 +18,9 @@ typedef struct EntrySearch {
     void *ctx;
 } EntrySearch;
 
+// Whether a call ends where these ENTRY_CODE_BYTES bytes of code do.
+bool entry_is_call(const uint8_t *code);
+
 // Goes on with a walk that ended in code without rules: finds the first return address above its
 // stack pointer from which a walk leads to the outermost frame, through more generated code if need
 // be. Generated code is called through a pointer, or by generated code; other code without rules

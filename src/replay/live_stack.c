@@ -18,21 +18,38 @@ size_t live_memory_read(uint32_t pid, uint64_t addr, void *to, size_t size)
     return n > 0 ? (size_t)n : 0;
 }
 
-static bool read_above(void *ctx, uint64_t addr, uint64_t *ret)
+bool live_stack_read(LiveStack *s, uint64_t addr, uint64_t *ret)
 {
-    LiveStack *s = ctx;
     if (addr < s->above || addr - s->above > SPAN_MAX)
         return false;
     if (s->length < 8 || addr < s->at || addr - s->at > s->length - 8) {
         s->at = addr;
-        s->length = live_memory_read(s->pid, addr, s->bytes, sizeof(s->bytes));
-        if (s->length < 8) // the stack's end is nearer
+        if (s->inwards) // the piece ends with this word
+            s->at -= MIN(addr - s->above, sizeof(s->bytes) - sizeof(*ret)) & ~(uint64_t)7;
+        s->length = live_memory_read(s->pid, s->at, s->bytes, sizeof(s->bytes));
+        if (s->length < 8 || addr - s->at > s->length - 8) { // the stack's end is nearer
+            s->at = addr;
             s->length = live_memory_read(s->pid, addr, s->bytes, 8);
+        }
+        s->bytes_read += s->length;
     }
     if (s->length < 8)
         return false;
     memcpy(ret, s->bytes + (addr - s->at), sizeof(*ret));
     return true;
+}
+
+static bool read_above(void *ctx, uint64_t addr, uint64_t *ret)
+{
+    return live_stack_read(ctx, addr, ret);
+}
+
+void live_stack_open_inwards(LiveStack *s, uint32_t pid, uint64_t above)
+{
+    s->pid = pid;
+    s->above = above;
+    s->inwards = true;
+    s->length = s->bytes_read = 0;
 }
 
 bool live_stack_open(LiveStack *s, uint32_t pid, const UnwindMemory *window, UnwindMemory *memory)
@@ -47,7 +64,8 @@ bool live_stack_open(LiveStack *s, uint32_t pid, const UnwindMemory *window, Unw
         return false;
     s->pid = pid;
     s->above = window->window_addr + window->window_size;
-    s->length = 0;
+    s->inwards = false;
+    s->length = s->bytes_read = 0;
     *memory = *window;
     memory->read = read_above;
     memory->ctx = s;

@@ -32,6 +32,8 @@ MUST_CHECK bool store_writer_flush(StoreWriter *w, const Profile *p, Error *err)
 // Flushes, appends the index, renames to PATH and frees the writer. On false
 // the .part file stays and the writer is freed, too.
 MUST_CHECK bool store_writer_finish(StoreWriter *w, const Profile *p, Error *err);
+// The same, but on false nothing is left.
+MUST_CHECK bool store_writer_finish_or_remove(StoreWriter *w, const Profile *p, Error *err);
 
 // Removes the .part file and frees the writer. Accepts NULL.
 void store_writer_abandon(StoreWriter *w);

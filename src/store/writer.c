@@ -485,18 +485,23 @@ bool store_writer_finish(StoreWriter *w, const Profile *p, Error *err)
     return ok;
 }
 
+bool store_writer_finish_or_remove(StoreWriter *w, const Profile *p, Error *err)
+{
+    bool ok = write_rest(w, p, err);
+    if (!ok && w->ends)
+        w->ends->remove(w->ends->ctx);
+    else if (!ok)
+        store_writer_remove(w);
+    if (!ok)
+        error_put_hint(err, "%s", ""); // the hint was about the .part file
+    writer_free(w);
+    return ok;
+}
+
 bool store_write(Str path, const StoreOptions *options, const Profile *p, Error *err)
 {
     StoreWriter *w;
-    if (!store_writer_open(path, options, &w, err))
-        return false;
-    bool ok = write_rest(w, p, err);
-    if (!ok) {
-        unlink(w->part_path);
-        error_put_hint(err, "%s", ""); // the hint was about the .part file
-    }
-    writer_free(w);
-    return ok;
+    return store_writer_open(path, options, &w, err) && store_writer_finish_or_remove(w, p, err);
 }
 
 bool store_write_to(int fd, const StoreOptions *options, const Profile *p, Error *err)

@@ -509,8 +509,8 @@ static bool jit_resolve(Run *r, const Group *g)
     if (bad_lines)
         note_later(r, g->module,
                    arena_printf(&r->scratch,
-                                "%zu lines of the map of generated code are not "
-                                "'START SIZE name' and were skipped",
+                                "lines of the map of generated code that are not "
+                                "'START SIZE name' and were skipped: %zu",
                                 bad_lines));
     return index_resolve(r, g, &index);
 }

@@ -66,7 +66,7 @@ Str json_stream_str(JsonStream *s)
     Error err;
     if (json_parse(s->scratch, str_slice(s->text, start, s->at), &v, &err))
         return v->text;
-    json_stream_fail(s, "a string has an escape that is none");
+    json_stream_fail(s, "a string has an escape that JSON does not have");
     return STR("");
 }
 

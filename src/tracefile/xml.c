@@ -127,7 +127,7 @@ static bool take_end(Xml *x)
         return fail(x, "a tag is not closed");
     x->at++;
     if (x->depth == 0 || !str_equal(x->open[x->depth - 1], x->name))
-        return fail(x, "a tag ends what is not open");
+        return fail(x, "an end tag without its start tag");
     x->depth--;
     return true;
 }

@@ -24,6 +24,10 @@ typedef struct Walker {
     bool bx_known;
     bool bx_lost;   // it was saved later at an unknown place
     uint64_t bx_at; // or the address at which it was saved; 0: it was not
+    // Frames that walk_simple has left, and which may have saved it: looked at when it is needed.
+    const UnwindFrame *bx_frame;
+    uint32_t bx_frames;
+    uint64_t first_sp;
     uint64_t buffer[2][UNWIND_REG_COUNT];
     unsigned buffer_next;
     bool exact;    // pc is not a return address
@@ -152,9 +156,9 @@ UnwindAction unwind_space_action(UnwindSpace *s, uint64_t pc)
 
 static UnwindCacheEntry *cache_entry(UnwindCache *cache, uint64_t key)
 {
-    uint64_t slot = (key * 0xff51afd7ed558ccdull) >> 54;
-    _Static_assert(UNWIND_CACHE_SIZE == 1 << (64 - 54), "slot is taken from the top bits");
-    return &cache->at[slot];
+    // The low bits of addresses behind calls are as good as any hash of them; on aarch64 the lowest
+    // two are always the same.
+    return &cache->at[(key ^ key >> 2) & (UNWIND_CACHE_SIZE - 1)];
 }
 
 // What is not in its entry may be in the one beside it, where the entry that was there before went:
@@ -206,8 +210,24 @@ static inline bool load(Walker *w, uint64_t addr, uint64_t *ret)
     return load_slow(w, addr, ret);
 }
 
+// Looks at the frames that may have saved rbx, each with its caller behind it.
+static void note_saved_bx(Walker *w)
+{
+    for (uint32_t i = 0; i < w->bx_frames; i++) {
+        const UnwindFrame *f = &w->bx_frame[i];
+        UnwindAction a = action_of(w, f->pc);
+        uint64_t at = w->first_sp + 8ull * f[1].sp_words - 8ull * a.bx_slot;
+        if (a.bx_slot && at >= w->first_sp + 8ull * f->sp_words) {
+            w->bx_at = at;
+            w->bx_lost = a.bx_slot == UNWIND_BX_LOST;
+        }
+    }
+    w->bx_frames = 0;
+}
+
 static bool bx_get(Walker *w, uint64_t *ret)
 {
+    note_saved_bx(w);
     if (w->bx_at && !w->bx_lost)
         return load(w, w->bx_at, ret);
     *ret = w->bx;
@@ -243,7 +263,6 @@ static bool expr_load(void *ctx, uint64_t addr, uint64_t *ret)
 
 // ---- Steps -------------------------------------------------------------------
 // Each step writes the registers of the caller to the walker; on false it changes nothing.
-// them as they are.
 
 static bool set_caller(Walker *w, uint64_t pc, uint64_t sp, uint64_t fp)
 {
@@ -324,6 +343,7 @@ static inline bool step_x86_64(Walker *w, UnwindAction a)
     if (a.bx_slot && cfa - 8u * a.bx_slot >= sp) {
         w->bx_at = cfa - 8u * a.bx_slot;
         w->bx_lost = a.bx_slot == UNWIND_BX_LOST;
+        w->bx_frames = 0;
     }
     w->known = 0;
     w->exact = false;
@@ -450,6 +470,7 @@ static bool step_full(Walker *w, const UnwindTable *t, UnwindAction a)
         w->bx_known = set >> UNWIND_X86_64_BX & 1;
         w->bx_lost = false;
         w->bx_at = 0;
+        w->bx_frames = 0;
     }
     w->other = next;
     w->known = set | keep;
@@ -475,6 +496,7 @@ static bool step_guess(Walker *w)
     w->fp = fp;
     w->known = 0;
     w->bx_lost = true;
+    w->bx_frames = 0;
     w->exact = false;
     w->guessed = true;
     return true;
@@ -523,6 +545,7 @@ static UnwindGeneratedEnd step_generated(Walker *w)
     w->fp = f.fp;
     w->known = 0;
     w->bx_lost = true;
+    w->bx_frames = 0;
     w->exact = false;
     w->guessed = false;
     return end;
@@ -569,6 +592,8 @@ static bool step_by_rule(Walker *w, UnwindAction a, uint64_t lookup)
 {
     if (a.kind == UNWIND_FULL) {
         UnwindMapping copy;
+        // First, because the table that `find` returns is only good until it is called again.
+        note_saved_bx(w);
         const UnwindMapping *m = loaded_mapping_of(w->space, lookup, &copy);
         return m && m->table && step_full(w, m->table, a);
     }
@@ -616,6 +641,8 @@ static void walker_init(Walker *w, UnwindSpace *space, UnwindCache *cache, const
     w->bx_known = regs->known >> UNWIND_X86_64_BX & 1;
     w->bx_lost = false;
     w->bx_at = 0;
+    w->bx_frames = 0;
+    w->first_sp = w->sp;
     w->buffer_next = 0;
     w->exact = true;
     w->guessed = false;
@@ -627,64 +654,142 @@ static void walker_init(Walker *w, UnwindSpace *space, UnwindCache *cache, const
 typedef struct Frames {
     UnwindFrame *at;
     uint32_t count, max;
-    uint64_t first_sp;
 } Frames;
 
+// An action as one word: in registers its fields are cheaper to take from there.
+typedef struct ActionWord {
+    uint64_t word;
+} ActionWord;
+
+static inline ActionWord word_of(UnwindAction a)
+{
+    ActionWord ret;
+    _Static_assert(sizeof(a) == sizeof(ret), "an action is one word");
+    __builtin_memcpy(&ret, &a, sizeof(ret));
+    return ret;
+}
+
+static inline UnwindAction action_of_word(ActionWord a)
+{
+    UnwindAction ret;
+    __builtin_memcpy(&ret, &a, sizeof(ret));
+    return ret;
+}
+
+static inline uint8_t word_kind(ActionWord a)
+{
+    return (uint8_t)a.word;
+}
+
+static inline uint8_t word_cfa(ActionWord a)
+{
+    return (uint8_t)(a.word >> 8);
+}
+
+static inline uint64_t word_fp_off(ActionWord a)
+{
+    return (uint64_t)(int64_t)(int16_t)(a.word >> 16);
+}
+
+// The distance of the CFA, in words of 8 bytes.
+static inline uint64_t word_cfa_words(ActionWord a)
+{
+    return (uint64_t)((int64_t)(a.word << 8) >> 43);
+}
+
 // Most frames of x86-64 have a CFA at a constant distance from the stack pointer or the frame
-// pointer, all their words in the window, and a caller whose action is in the cache. This takes as
-// many such steps as there are, with all that changes in registers of the processor, and returns
-// the action of the frame that it came to, the last one in `frames`.
-static UnwindAction walk_simple(Walker *w, UnwindAction a, Frames *frames)
+// pointer, of whole words.
+static inline bool is_simple(ActionWord a)
+{
+    _Static_assert(UNWIND_FP_AT_CFA == UNWIND_FP_KEPT + 1, "one subtraction tests both");
+    _Static_assert(UNWIND_X86_64_SP == UNWIND_X86_64_FP + 1, "the same");
+    uint64_t beyond = a.word - (UNWIND_FP_KEPT | UNWIND_X86_64_FP << 8);
+    return (beyond & 0x70000fefe) == 0;
+}
+
+// Takes as many steps with simple actions as there are, where all words are in the window and the
+// caller's action is in the cache, and returns the action of the frame that it came to, the last
+// one in `frames`. The address of a frame depends on the action of the one before it, which depends
+// on its return address: about 20 cycles one after the other. So the caller's stack pointer is
+// guessed, as what it was when a frame last began here, and the processor goes on with the guess
+// while it loads what proves it.
+__attribute__((noinline)) static UnwindAction walk_simple(Walker *w, UnwindAction first_action,
+                                                          Frames *frames)
 {
     const UnwindMemory *m = w->memory;
-    if (w->is_aarch64 || !w->cache || m->window_size < 8)
-        return a;
-    const char *window = (const char *)m->window;
-    uint64_t low = m->window_addr, span = m->window_size - 8;
-    uint64_t sp = w->sp, fp = w->fp, bx_at = w->bx_at;
-    bool bx_lost = w->bx_lost;
-    uint32_t count = frames->count, first = count;
-    while (count < frames->max && (a.kind == UNWIND_FP_KEPT || a.kind == UNWIND_FP_AT_CFA) &&
-           (a.cfa == UNWIND_X86_64_SP || a.cfa == UNWIND_X86_64_FP)) {
-        uint64_t cfa = (a.cfa == UNWIND_X86_64_SP ? sp : fp) + (uint64_t)(int64_t)unwind_cfa_off(a);
-        uint64_t ra, caller_fp = fp, slot = cfa + (uint64_t)(int64_t)a.fp_off;
-        if (cfa <= sp || cfa - 8 - low > span)
-            break;
-        __builtin_memcpy(&ra, window + (cfa - 8 - low), 8);
-        if (a.kind == UNWIND_FP_AT_CFA) {
-            if (slot < sp || slot - low > span)
+    UnwindCache *cache = w->cache;
+    UnwindFrame *f = &frames->at[frames->count], *end = &frames->at[frames->max];
+    uint64_t sp = w->sp, fp = w->fp, first_sp = w->first_sp, key_base = w->key_base;
+    ActionWord a = word_of(first_action);
+    if (w->is_aarch64 || !cache || m->window_size < 8 || sp < m->window_addr || sp < first_sp ||
+        ((sp | first_sp) & 7) || !is_simple(a))
+        return first_action;
+    // Stack pointers in words of 8 bytes: the first frame's, and the last behind a return address.
+    uint64_t first_at = first_sp / 8, at = sp / 8;
+    uint64_t limit = MIN((m->window_addr + m->window_size) / 8, first_at + (UNWIND_SP_FAR - 1ull));
+    uint64_t shift = (uint64_t)(uintptr_t)m->window - m->window_addr; // where an address is read
+    while (f < end) {
+        uint16_t *step = &cache->step[at & (UNWIND_CACHE_STEPS - 1)];
+        uint64_t size = word_cfa_words(a);
+        if (UNLIKELY(word_cfa(a) != UNWIND_X86_64_SP)) {
+            f[-1].flags |= UNWIND_FRAME_BY_FP;
+            if (fp & 7)
                 break;
-            __builtin_memcpy(&caller_fp, window + (slot - low), 8);
+            size += fp / 8 - at;
         }
-        uint64_t at = (ra & w->code_mask) - 1, key = at + w->key_base;
-        const UnwindCacheEntry *e = cache_entry(w->cache, key);
-        uint64_t words = (cfa - frames->first_sp) / 8;
-        if (e->key != key || key == 0 || e->action.kind == UNWIND_NONE || ra == 0 ||
-            words >= UNWIND_SP_FAR)
+        if (UNLIKELY((int64_t)size <= 0))
             break;
-        if (a.cfa != UNWIND_X86_64_SP)
-            frames->at[count - 1].flags |= UNWIND_FRAME_BY_FP;
-        if (a.bx_slot && cfa - 8u * a.bx_slot >= sp) {
-            bx_at = cfa - 8u * a.bx_slot;
-            bx_lost = a.bx_slot == UNWIND_BX_LOST;
+        // If the compiler knew that both are equal it would take the one that is known late.
+        uint64_t guess = *step, differs = guess ^ size;
+        __asm__("" : "+r"(differs));
+        if (UNLIKELY(differs)) {
+            *step = (uint16_t)size;
+            guess = size;
         }
-        sp = cfa;
+        uint64_t next = at + guess;
+        if (UNLIKELY(next > limit))
+            break;
+        uint64_t behind = next * 8 + shift, ra, caller_fp = fp;
+        __builtin_memcpy(&ra, (const void *)(uintptr_t)(behind - 8), 8);
+        if (word_kind(a) == UNWIND_FP_AT_CFA) {
+            uint64_t slot = next * 8 + word_fp_off(a);
+            if (UNLIKELY(slot < at * 8) || UNLIKELY(slot > limit * 8 - 8))
+                break;
+            __builtin_memcpy(&caller_fp, (const void *)(uintptr_t)(behind + word_fp_off(a)), 8);
+        }
+        uint64_t key = ra - 1 + key_base;
+        const UnwindCacheEntry *e = cache_entry(cache, key);
+        if (UNLIKELY(e->key != key))
+            break;
+        ActionWord caller = word_of(e->action);
+        bool ends = !is_simple(caller);
+        if (UNLIKELY(ends) && word_kind(caller) == UNWIND_NONE)
+            break;
+        at = next;
         fp = caller_fp;
-        a = e->action;
-        frames->at[count++] = (UnwindFrame){.pc = at, .sp_words = (uint32_t)words, .fp = fp};
+        a = caller;
+        f->pc = ra - 1;
+        f->flags = 0;
+        f->sp_words = (uint32_t)(at - first_at);
+        f->fp = fp;
+        f++;
+        if (UNLIKELY(ends))
+            break;
     }
+    uint32_t first = frames->count, count = (uint32_t)(f - frames->at);
     if (count == first)
-        return a;
+        return first_action;
+    note_saved_bx(w);
+    w->bx_frame = &frames->at[first - 1];
+    w->bx_frames = count - first;
     frames->count = count;
-    w->pc = frames->at[count - 1].pc + 1;
-    w->sp = sp;
+    w->pc = f[-1].pc + 1;
+    w->sp = at * 8;
     w->fp = fp;
-    w->bx_at = bx_at;
-    w->bx_lost = bx_lost;
     w->known = 0;
     w->exact = false;
     w->guessed = false;
-    return a;
+    return action_of_word(a);
 }
 
 UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs *regs,
@@ -694,7 +799,7 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
     UnwindWalk ret = {.frame_count = 1};
     UnwindMapping copy;
     walker_init(&w, space, cache, regs, memory);
-    Frames all = {.at = frames, .max = max, .first_sp = w.sp};
+    Frames all = {.at = frames, .max = max};
     frames[0] = (UnwindFrame){.pc = w.pc, .flags = UNWIND_FRAME_EXACT, .fp = w.fp};
     UnwindAction a = action_of(&w, w.pc);
     for (;;) {
@@ -723,7 +828,7 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
             return ret;
         }
         ret.guessed += w.guessed;
-        uint64_t words = (w.sp - all.first_sp) / 8;
+        uint64_t words = (w.sp - w.first_sp) / 8;
         uint32_t sp_words = words < UNWIND_SP_FAR ? (uint32_t)words : UNWIND_SP_FAR;
         frames[ret.frame_count++] = (UnwindFrame){at, flags, sp_words, w.fp};
     }

@@ -239,7 +239,7 @@ typedef struct UnwindFrame {
 
 #define UNWIND_SP_FAR UINT32_MAX
 
-enum { UNWIND_CACHE_SIZE = 1024 };
+enum { UNWIND_CACHE_SIZE = 1024, UNWIND_CACHE_STEPS = 4096 };
 
 typedef struct UnwindCacheEntry {
     uint64_t key; // pc mixed with the space's generation; 0: empty
@@ -247,10 +247,13 @@ typedef struct UnwindCacheEntry {
 } UnwindCacheEntry;
 
 // A cache of actions by pc, for one unwinding thread and any number of spaces. All zero is a valid
-// empty cache. It has 16 KiB: a larger one has more cache misses, and a look-up in the table costs
-// little more.
+// empty cache. Its actions have 16 KiB: a larger one has more cache misses, and a look-up in the
+// table costs little more.
 typedef struct UnwindCache {
     UnwindCacheEntry at[UNWIND_CACHE_SIZE];
+    // Words from a frame's stack pointer to its caller's, when a frame began there last. The stack
+    // pointer in words, modulo UNWIND_CACHE_STEPS, is the place.
+    uint16_t step[UNWIND_CACHE_STEPS];
 } UnwindCache;
 
 typedef struct UnwindWalk {

@@ -16,7 +16,7 @@ enum {
 
 typedef struct SearchTable {
     const uint8_t *eh_frame;
-    const uint8_t *entry; // pairs of i32, relative to the header: start of code, FDE
+    const uint8_t *entry; // pairs of i32, relative to the header: start of code, FDE; NULL: index
     uint32_t count;
 } SearchTable;
 
@@ -29,6 +29,10 @@ static int32_t i32_at(const uint8_t *p)
 
 static bool read_header(const FrameSections *s, SearchTable *ret)
 {
+    if (!s->hdr) {
+        *ret = (SearchTable){.eh_frame = s->eh_frame, .count = s->index_count};
+        return s->index != NULL;
+    }
     CfiCursor c = {.at = s->hdr, .end = s->hdr + s->hdr_size};
     uint64_t version = cfi_uint(&c, 1);
     uint8_t frame_encoding = (uint8_t)cfi_uint(&c, 1);
@@ -45,20 +49,93 @@ static bool read_header(const FrameSections *s, SearchTable *ret)
            s->end - ret->eh_frame < INT32_MAX;
 }
 
+static uint64_t start_at(const FrameSections *s, const SearchTable *t, uint32_t row)
+{
+    if (!t->entry)
+        return s->index[row].start;
+    return (uint64_t)(uintptr_t)s->hdr + (uint64_t)(int64_t)i32_at(t->entry + 8 * (size_t)row);
+}
+
 // The last FDE that begins at or before `pc`.
 static const uint8_t *find_fde(const FrameSections *s, const SearchTable *t, uint64_t pc)
 {
-    uint64_t hdr = (uint64_t)(uintptr_t)s->hdr;
     uint32_t low = 0, high = t->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (hdr + (uint64_t)(int64_t)i32_at(t->entry + 8 * (size_t)middle) <= pc)
+        if (start_at(s, t, middle) <= pc)
             low = middle + 1;
         else
             high = middle;
     }
-    return low ? s->hdr + i32_at(t->entry + 8 * (size_t)(low - 1) + 4) : NULL;
+    if (low == 0)
+        return NULL;
+    return t->entry ? s->hdr + i32_at(t->entry + 8 * (size_t)(low - 1) + 4) : s->index[low - 1].fde;
 }
+
+// ---- An index -----------------------------------------------------------------------------
+
+// Restores the order of a heap below one row: the largest start of each branch is on top.
+static void sink(FrameIndexRow *index, uint32_t row, uint32_t count)
+{
+    for (uint32_t child; (child = 2 * row + 1) < count; row = child) {
+        child += child + 1 < count && index[child].start < index[child + 1].start;
+        if (index[row].start >= index[child].start)
+            return;
+        FrameIndexRow moved = index[row];
+        index[row] = index[child];
+        index[child] = moved;
+    }
+}
+
+static void sort(FrameIndexRow *index, uint32_t count)
+{
+    for (uint32_t i = count / 2; i-- > 0;)
+        sink(index, i, count);
+    for (uint32_t last = count; last-- > 1;) {
+        FrameIndexRow largest = index[0];
+        index[0] = index[last];
+        index[last] = largest;
+        sink(index, 0, last);
+    }
+}
+
+uint32_t frame_index_make(const FrameSections *s, FrameIndexRow *index, uint32_t max)
+{
+    CfiSection section = {.data = s->eh_frame,
+                          .size = (size_t)(s->end - s->eh_frame),
+                          .svma = (uint64_t)(uintptr_t)s->eh_frame,
+                          .arch = s->arch};
+    CfiCie cie;
+    size_t at = 0, cie_at = SIZE_MAX;
+    bool has_cie = false;
+    uint32_t count = 0;
+    if (section.size >= INT32_MAX)
+        return 0;
+    while (count < max) {
+        CfiEntry e = cfi_entry_next(&section, &at);
+        if (e.kind == CFI_END || e.kind == CFI_BROKEN)
+            break;
+        if (e.kind != CFI_FDE)
+            continue;
+        if (e.cie != cie_at) {
+            size_t from = MIN(e.cie, section.size);
+            CfiEntry of = cfi_entry_next(&section, &from);
+            cie_at = e.cie;
+            has_cie = of.kind == CFI_CIE;
+            if (has_cie)
+                cfi_cie_read(&section, &of, &cie);
+            has_cie = has_cie && !cie.trouble.why;
+        }
+        CfiFde fde;
+        // Linkers leave entries of functions that they have dropped, with the address 0.
+        if (has_cie && !cfi_fde_read(&section, &cie, &e, &fde).why && fde.start)
+            index[count++] = (FrameIndexRow){fde.start, s->eh_frame + e.offset};
+    }
+    sort(index, count);
+    return count;
+}
+
+// ---- One address ------------------------------------------------------------------------------
 
 typedef struct RowSearch {
     uint64_t pc;
@@ -112,13 +189,13 @@ static UnwindAction after_clone(void)
 uint64_t frame_search_function(const FrameSections *s, uint64_t pc)
 {
     SearchTable t;
-    return s->hdr && read_header(s, &t) ? (uint64_t)(uintptr_t)find_fde(s, &t, pc) : 0;
+    return read_header(s, &t) ? (uint64_t)(uintptr_t)find_fde(s, &t, pc) : 0;
 }
 
 bool frame_search(const FrameSections *s, uint64_t pc, FoundFrame *ret)
 {
     SearchTable t;
-    if (!s->hdr || !read_header(s, &t))
+    if (!read_header(s, &t))
         return false;
     const uint8_t *at = find_fde(s, &t, pc);
     if (!at || at < t.eh_frame || at >= s->end)

@@ -16,6 +16,9 @@ enum {
 #define CALL_TAKES_REGS (1ull << 33) // its arguments are wanted
 #define CALL_IS_HIDDEN  (1ull << 35) // the kernel replaces the return address of the call
 #define CALL_IS_GO      (1ull << 34) // the register r14 names the goroutine
+// Where a goroutine has its number, in bytes from its address on; 16 bits, 0: not known.
+#define CALL_GOID_SHIFT 40
+#define CALL_GOID_MASK  0xffffull
 
 // Constants of the program.
 typedef struct CallConfig {
@@ -35,7 +38,8 @@ typedef struct CallShared {
 typedef struct CallRecord {
     uint64_t cookie;
     uint64_t sp;
-    uint64_t goroutine;       // 0: the thread
+    uint64_t goroutine;       // its address; 0: the thread
+    uint64_t goroutine_id;    // its number; 0: not known
     uint64_t result;          // the register ax
     uint64_t return_address;  // with CALL_IS_HIDDEN: before it is replaced; 0: not read
     uint64_t regs[CALL_REGS]; // with CALL_TAKES_REGS

@@ -131,7 +131,7 @@ check 'a reference that parameters make twice' fails_with 2 'names 2 commands' \
 for option in prepare conclude output; do
     echo '{"results":[]}' >previous.json
     rm -f new.csv
-    check "two times --$option leave the files alone" fails_with 2 "2 times --$option" hyperfine -r 1 \
+    check "two times --$option leave the files alone" fails_with 2 "$option is given 2 times for 1 command" hyperfine -r 1 \
         --export-json previous.json --export-csv new.csv --$option null --$option pipe 'echo a'
     check '  the old one as it was, no new one' eval '[ "$(cat previous.json)" = "{\"results\":[]}" ] && [ ! -e new.csv ]'
 done

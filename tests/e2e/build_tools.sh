@@ -63,6 +63,8 @@ if command -v cargo >/dev/null; then
     check 'a program with arguments' assay report -o ../p.txt --cargo --bin app -- 200000000
     check 'has them' grep -q '^app 200000000' ../p.txt
     check 'an example' assay record -o ../e.assay --cargo --example sample
+    check 'a target that is not there is no matter of the order of options' eval '! assay record -o ../n.assay --cargo --bin none 2>../err && ! grep -q "in front of" ../err'
+    check 'an option that cargo does not know may be' eval '! assay record -o ../n.assay --cargo --no-such-option 2>../err && grep -q "in front of --cargo" ../err'
     check 'an integration test' assay report --limit 0 -o ../i.txt --cargo --test it
     check 'is recorded in all threads' names_burner ../i.txt
     check 'unit tests of a library' assay report --limit 0 -o ../u.txt --cargo -p burner --lib

@@ -33,6 +33,7 @@ if command -v gcc >/dev/null; then
     lines both both/made.info >rows
     check "named too, it counts, with a note" grep -q '^DA:3,4$' rows
     check "the note" grep -q "'both/made.info' is added.*count twice" err
+    check "and no other" test "$(grep -c made.info err)" = 1
     rm -f both/*.gcda
     check "a tracefile beside notes without counts is an input" same_lines g both
 fi

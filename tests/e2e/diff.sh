@@ -65,8 +65,8 @@ check '… with its values' grep -q "'parse > +20%' is missed: parse: .* before 
 check '--fail-if that holds' status_is 0 "$ASSAY" diff -a cmp.old.*.assay -b cmp.new.*.assay --fail-if 'total > +900%' --fail-if 'parse > +100s'
 check '--fail-if of a total of single recordings is undecided: status 4' status_is 4 "$ASSAY" diff cmp.old.1.assay cmp.new.1.assay --fail-if 'total > +1%'
 check '--fail-if: a name that no row has' fails "no.* row 'nothing'\|has a row 'nothing'" "$ASSAY" diff cmp.old.1.assay cmp.new.1.assay --fail-if 'nothing > +1%'
-check '--fail-if: a limit that cannot be read' fails 'cannot read' "$ASSAY" diff cmp.old.1.assay cmp.new.1.assay --fail-if 'total'
-check '--fail-if: a unit that the metric has not' fails 'cannot read' "$ASSAY" diff cmp.old.1.assay cmp.new.1.assay --fail-if 'total > +5M'
+check '--fail-if: a limit that cannot be read' fails 'takes a limit' "$ASSAY" diff cmp.old.1.assay cmp.new.1.assay --fail-if 'total'
+check '--fail-if: a unit that the metric has not' fails 'takes a limit' "$ASSAY" diff cmp.old.1.assay cmp.new.1.assay --fail-if 'total > +5M'
 "$ASSAY" diff -a cmp.old.*.assay -b cmp.new.*.assay --markdown >table.md 2>err
 check '--markdown' grep -qE '^\| parse \(shares.c:[0-9]+\) \| .* \| slower \|$' table.md
 "$ASSAY" diff cmp.old.1.assay cmp.new.1.assay --by module >out 2>err
@@ -92,5 +92,30 @@ gcc -g -O1 -o other other.c && "$ASSAY" record -q -f --all-user -o other.assay -
 "$ASSAY" record -q -f --all-user -o mine.assay -- ./old 100
 check 'recordings of different programs are refused' fails 'in common' "$ASSAY" diff mine.assay other.assay --by stack
 check '… but not with --force' status_is 0 "$ASSAY" diff mine.assay other.assay --by stack --force
+# Sets of counted runs: a value is the mean of the set's runs, and the page has the sums of the rows.
+printf '%s\n' 'int main(int argc, char **argv) {' '    volatile int turns = 0;' '    for (int i = 1; i < argc; i++)' '        turns += argv[i][0] == 0;' '    return turns; }' >counted.c
+"$ASSAY" cover flags gcc | xargs gcc -g -o counted counted.c
+counts() { "$ASSAY" survey -q -f --no-html --steps counts -o counts.survey -- ./counted "${@:2}" && mv counts.survey/counts.assay "$1"; }
+counts none.assay && counts six.assay a b c d e f && counts nine.assay a b c d e f g h i
+sums() { # the rows of the old runs 0, 6 and 9 times, of the new ones 9, 9 and 6
+    "$ASSAY" diff --by line -a none.assay six.assay nine.assay -b nine.assay nine.assay six.assay --json >sets.json &&
+        "$ASSAY" diff -a none.assay six.assay nine.assay -b nine.assay nine.assay six.assay --force --html sets.html &&
+        python3 - <<'EOF'
+import base64, gzip, json, re, struct
+told = json.load(open("sets.json"))
+rows = {r["name"]: r["values"]["executions"] for r in told["rows"]}
+(inside,) = [v for name, v in rows.items() if "turns +=" in name]
+assert (inside["old"], inside["new"]) == (5, 8), rows
+assert [told[side]["recordings"] for side in ("old", "new")] == [3, 3], told
+data = gzip.decompress(base64.b64decode(re.search(r'<template class="assay">([^<]*)</template>', open("sets.html").read()).group(1)))
+about = json.loads(data[4:4 + struct.unpack("<I", data[:4])[0]])["about"]
+(lines,) = [t for t in about["tables"] if t["by"] == "line"]
+assert (lines["before"], lines["after"]) == tuple(sum(v[side] for v in rows.values()) for side in ("old", "new")), (lines, rows)
+assert [s["total"] for s in about["sides"]] == [1, 1], about  # of functions: main
+EOF
+}
+check 'sets of counted runs: means, and the sums of the page' sums
+more_runs() { "$ASSAY" diff --by line -a none.assay six.assay nine.assay -b nine.assay nine.assay six.assay >out && ! grep -q -- '-F' out; }
+check '… for which no rate of samples is advised' more_runs
 check 'sets need both sides' fails 'sets of' "$ASSAY" diff -a mine.assay
 finish

@@ -82,7 +82,8 @@ int main(int argc, char **argv)
         }
         wait(NULL);
         unlink(path);
-        for (int k = 0; k < 1000000; k++)
+        // Longer than the time between two samples: the kernel hands what is left of it to the children.
+        for (int k = 0; k < 4000000; k++)
             sink += (unsigned)k;
         usleep(5000);
     }

@@ -117,6 +117,41 @@ preloaded() {
 }
 check "the user's own LD_PRELOAD stays" preloaded
 nothing_left() { [ ! -e "$folder" ]; }
+cat >many.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static __attribute__((noinline)) void *run(void *blocks)
+{
+    for (long i = 0; i < (long)blocks; i++)
+        free(malloc(16));
+    return malloc(8);
+}
+int main(void)
+{
+    // More end at once than the agent keeps something of.
+    for (long round = 0; round < 20; round++) {
+        pthread_t t[50];
+        void *block;
+        for (long i = 0; i < 50; i++)
+            pthread_create(&t[i], 0, run, (void *)round);
+        for (long i = 0; i < 50; i++)
+            pthread_join(t[i], &block), i % 2 ? free(block) : (void)0;
+    }
+    return 0;
+}
+C
+gcc -g -O1 -fno-builtin -pthread -o many many.c
+short_threads() {
+    "$ASSAY" heap -q -f -o many.assay -- ./many && "$ASSAY" report --json many.assay >many.json
+    python3 - <<'PY'
+import json
+run = [p for p in json.load(open("many.json"))["places"] if p["function"] == "run"]
+blocks, ends = sum(p["blocks"] for p in run), sum(p["end_blocks"] for p in run)
+print(blocks, "blocks,", ends, "at the end")
+assert blocks == 50 * 190 + 1000 and ends == 500
+PY
+}
+check 'a thousand short threads: each block is counted' short_threads
 # shellcheck disable=SC2016 # the inner shell is to expand it
 folder=$(dirname "$("$ASSAY" heap -q -f -o folder.assay -- sh -c 'echo "${LD_PRELOAD%%:*}"')")
 check 'the library lies in a folder of its own' test "${folder#*/assay-agent-}" != "$folder"

@@ -75,7 +75,7 @@ refused() { # STATUS TEXT OPTION…
     [ $? -eq "$status" ] && grep -q -- "$text" err || { cat err; return 1; }
 }
 check 'no such process' refused 1 'no process 999999999' -p 999999999
-check 'a command beside it' refused 2 'does not go with a command' -p "$target" -- true
+check 'a command beside it' refused 2 'cannot be combined with a command' -p "$target" -- true
 kill -STOP "$target"
 check 'a stopped process' refused 1 "kill -CONT $target" -p "$target"
 kill -CONT "$target"

@@ -84,5 +84,5 @@ if command -v rustc >/dev/null; then
 fi
 without() { "$ASSAY" heap -q -f -o none.assay -- ./copies && ! "$ASSAY" export -f json none.assay -o - | grep -q 'bytes copied"'; }
 check 'without --copies there are no such metrics' without
-check '-p is refused with the reason' fails '-p does not go with --copies' "$ASSAY" heap --copies -p 1
+check '-p is refused with the reason' fails '-p cannot be combined with --copies' "$ASSAY" heap --copies -p 1
 finish

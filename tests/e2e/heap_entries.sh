@@ -37,7 +37,7 @@ check "a size that is a product; without the pool's own function its blocks do n
 gcc -O3 -o copied "$programs/heap_pool.c"
 check 'a function of which there are copies is refused' fails 'has made another copy' "$ASSAY" heap -f -o h.assay --alloc-fn pool_alloc:2 -- ./copied
 check 'a function that is not there is named' fails "no function 'nothing'" "$ASSAY" heap -f -o h.assay --alloc-fn nothing -- ./pool
-check 'a number that is no argument is refused' fails 'names no function and argument' "$ASSAY" heap -f -o h.assay --alloc-fn pool_alloc:9 -- ./pool
+check 'a number that is no argument is refused' fails 'is not of the form FUNCTION:ARGUMENT' "$ASSAY" heap -f -o h.assay --alloc-fn pool_alloc:9 -- ./pool
 printf '.globl tiny\n.type tiny, @function\ntiny: ret\n.size tiny, . - tiny\n.section .note.GNU-stack,"",@progbits\n' >tiny.s
 printf 'void *tiny(void);\nint main(void) { tiny(); return 0; }\n' >calls.c
 gcc -o tiny calls.c tiny.s && check 'a function without room for a jump is refused with the reason' fails 'it is too short' "$ASSAY" heap -f -o h.assay --alloc-fn tiny -- ./tiny

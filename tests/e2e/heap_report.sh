@@ -79,6 +79,11 @@ views() {
         "$ASSAY" report --sort peak --tree=callee heap.assay | grep -q pool && "$ASSAY" report --csv heap.assay | grep -q '^leaks,.*heap_advice.c'
 }
 check '… of the tree, of lines, and CSV has the places' views
+for form in '--slow 1%:calls' --calls:calls --locks:waits --critical:waits; do
+    # shellcheck disable=SC2086
+    check "${form%:*} of a recording of the heap says what is missing" \
+        grep -q "no ${form#*:} were recorded" <("$ASSAY" report ${form%:*} heap.assay)
+done
 check '--focus selects' grep -q pool <("$ASSAY" report --focus '^pool$' heap.assay)
 
 cat >wrapped.c <<'C'

@@ -88,4 +88,21 @@ if command -v rustc >/dev/null; then
         check 'Rust' rust
     fi
 fi
+
+# Without .eh_frame_hdr, as gcc -static links.
+cat >callers.c <<'C'
+#include <stdlib.h>
+__attribute__((noinline)) static char *inner(int n) { char *p = malloc((size_t)n); p[0] = 1; return p; }
+__attribute__((noinline)) static char *middle(int n) { char *p = inner(n + 1); p[0]++; return p; }
+__attribute__((noinline)) static char *outer(int n) { char *p = middle(2 * n); p[0]++; return p; }
+static int order(const void *a, const void *b) { free(outer(10)); return *(const char *)a - *(const char *)b; }
+int main(void) { char v[] = "stack"; for (int i = 0; i < 100; i++) outer(i); qsort(v, 5, 1, order); return 0; }
+C
+callers() { # PROGRAM
+    readelf -lW "$1" | grep -q GNU_EH_FRAME && { echo "$1 has a header"; return 1; }
+    record 0 "./$1" && "$ASSAY" export -f folded --force -o f.txt heap.assay && ! grep 'stack cut' f.txt &&
+        grep -q ';main;outer;middle;inner 100$' f.txt && grep -q ';main;qsort.*;order;outer;middle;inner ' f.txt
+}
+gcc -static -g -O1 -fomit-frame-pointer -fno-builtin -o callers callers.c && check 'callers of a static program' callers callers
+gcc -g -O1 -fomit-frame-pointer -fno-builtin -Wl,--no-eh-frame-hdr -o no-header callers.c && check '… and of one that is not' callers no-header
 finish

@@ -45,7 +45,9 @@ check 'a glob chooses' by_glob
 
 no_match() {
     "$ASSAY" list 'no-such-event' >out.txt 2>err.txt
-    [ $? -eq 1 ] && [ ! -s out.txt ] && grep -q "no event of this machine matches" err.txt
+    [ $? -eq 1 ] && [ ! -s out.txt ] && grep -q "no event of this machine matches" err.txt && ! grep -q "no file" err.txt &&
+        "$ASSAY" list ./none >out.txt 2>err.txt
+    [ $? -eq 1 ] && grep -q "and no file has this name" err.txt
 }
 check 'no match is an error' no_match
 

@@ -35,6 +35,22 @@ for kind in plain two-metrics nameless hostile bench functions counts counts-ove
         "$ASSAY" export "$kind.assay" -f json -o "$kind.json" --force || exit 1
     check "$kind: DuckDB has what JSON has" "$python" "$TOP/tests/e2e/lib/check_parquet.py" "$kind" "$kind.json"
 done
+# Names of one length, one call after the other.
+python3 -c '
+import json, sys
+d = json.load(open("events.json"))
+for row, name in enumerate(("alpha", "gamma", "delta"), 1):
+    d["functions"]["name"][row] = len(d["strings"])
+    d["strings"].append(name)
+json.dump(d, open("alike.json", "w"))' && "$ASSAY" export alike.json -f parquet -o alike &&
+    "$python" -c '
+import duckdb, json
+d = json.load(open("alike.json"))
+names = [d["strings"][d["functions"]["name"][d["frame places"]["function"][f]]] for f in d["calls"]["frame"]]
+read = [row[0] for row in duckdb.sql("SELECT function FROM \x27alike/calls.parquet\x27 ORDER BY call").fetchall()]
+print(names, read)
+assert names == read and len(set(names)) > 1' >out 2>&1
+verdict "calls have their own names" $?
 "$make_profile" large large.assay && "$ASSAY" export large.assay -f parquet -o lake/large || exit 1
 "$python" - lake/large <<'PY' >out 2>&1
 import sys

@@ -43,6 +43,15 @@ else
     skip 'switches count for the function that entered the kernel' 'the kernel is not sampled here'
 fi
 
+# Each child gives up the processor fewer than a thousand times, and so has no sample.
+few_in_threads() {
+    record -e context-switches -c 1000 -- sh -c 'for i in 1 2 3 4 5 6 7 8; do ./switches 400; done' || return 1
+    grep -q '[0-9]* % of context-switches[:u]* are in no sample: .* of [0-9]* threads had fewer' err.log || { cat err.log; return 1; }
+    record -e context-switches -c 1 -- sh -c 'for i in 1 2 3 4 5 6 7 8; do ./switches 400; done' || return 1
+    ! grep -q 'are in no sample' err.log || { cat err.log; return 1; }
+}
+check 'events of threads with too few for a sample are told' few_in_threads
+
 # The page faults of touch, and few others: each third.
 one_in_three() {
     record -e cpu-clock,page-faults/period=3/ -m 64M -- ./new_pages 2 && report || return 1

@@ -76,9 +76,20 @@ cat >calls.go <<'END'
 package main
 
 import (
+	"fmt"
+	"os"
+	"runtime"
 	"sync"
 	"time"
 )
+
+// The number of this goroutine, as a trace of its stack states it: "goroutine 18 [running]:".
+func number() (n int) {
+	var text [64]byte
+	runtime.Stack(text[:], false)
+	fmt.Sscanf(string(text[:]), "goroutine %d", &n)
+	return n
+}
 
 //go:noinline
 func grow(n int) int {
@@ -105,6 +116,7 @@ func main() {
 		go func() {
 			defer wg.Done()
 			grow(50)
+			fmt.Fprintln(os.Stdout, number())
 			for i := 1; i <= 40; i++ {
 				handle(i)
 			}
@@ -114,15 +126,24 @@ func main() {
 }
 END
 if [ "$(id -u)" = 0 ] && go build -o calls calls.go >build.log 2>&1 &&
-    "$ASSAY" record --calls 'main.grow' --calls 'main.handle' -q -o calls.assay -- ./calls 2>err.txt; then
-    "$ASSAY" report calls.assay --calls --json >calls.json
+    "$ASSAY" record --calls 'main.grow' --calls 'main.handle' -q -o calls.assay -- ./calls >numbers.txt 2>err.txt; then
+    "$ASSAY" report calls.assay --calls --json --limit 0 >calls.json
     check "each call of a Go function is there once, with its return" python3 -c '
 import json
 f = {f["function"]: f for f in json.load(open("calls.json"))["functions"]}
 grow, handle = f["main.grow"], f["main.handle"]
 assert (grow["calls"], grow["not_ended"], grow["without_return"]) == (20 * 51, 0, 0), grow
 assert (handle["calls"], handle["not_ended"], handle["without_return"]) == (800, 0, 0), handle
-assert sum(c["duration_ns"] >= 3e6 for c in handle["slowest"]) == 20, handle["slowest"]'
+# Each of 20 goroutines slept twice, and no machine makes that shorter.
+assert sum(c["duration_ns"] >= 3e6 for c in handle["slowest"]) >= 40, handle["slowest"]'
+    check "each call has the number of its goroutine, which is that of Go" python3 -c '
+import collections, json
+numbers = sorted(int(n) for n in open("numbers.txt"))
+f = {f["function"]: f for f in json.load(open("calls.json"))["functions"]}
+for name, each in (("main.grow", 51), ("main.handle", 40)):
+    found = collections.Counter(c["values"]["goroutine"] for c in f[name]["slowest"])
+    assert sorted(found) == numbers and set(found.values()) == {each}, (name, found, numbers)
+    assert all(c["values"].get("end_thread") != c["tid"] for c in f[name]["slowest"])'
 else
     skip "each call of a Go function is there once" "calls are not recorded here: $(tail -n 1 err.txt 2>/dev/null)"
 fi

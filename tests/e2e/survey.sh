@@ -109,5 +109,5 @@ check '… and what changed, line by line' grep -q '% .*hot \*/' out
 "$ASSAY" survey -f -q --no-html --steps cpu,heap -o later.survey -- ./plant hot 2>err
 check 'two surveys are compared step by step' eval '"$ASSAY" diff plant.survey later.survey --by line >out 2>err && grep -qx "CPU time" out && grep -q "hot \*/" out && ! grep -qx heap out'
 check '… which --json is not for' eval '! "$ASSAY" diff plant.survey later.survey --json >out 2>err && grep -q "hint: name recordings of the surveys: plant.survey/cpu.assay" err'
-check '… nor one survey alone' eval '! "$ASSAY" diff plant.survey later.survey/cpu.assay >out 2>err && grep -q "is none: they cannot be compared" err'
+check '… nor one survey alone' eval '! "$ASSAY" diff plant.survey later.survey/cpu.assay >out 2>err && grep -q "is not: they cannot be compared" err'
 finish

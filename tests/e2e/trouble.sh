@@ -30,7 +30,7 @@ check 'no program at all' fails_whole 'assay' "$ASSAY" record -o no.assay
 check 'a process that is gone' fails_whole '4194303' "$ASSAY" record -o no.assay -p 4194303
 check 'an unknown event' fails_whole 'no-such-event' "$ASSAY" record -e no-such-event -o no.assay -- true
 check 'a CPU that is not there' fails_whole 'CPU 999 is not online' "$ASSAY" record -C 999 -o no.assay -- true
-check 'a period of nothing' fails_whole '-c 0' "$ASSAY" record -c 0 -o no.assay -- true
+check 'a period of nothing' fails_whole '-c takes a number of events from 1, not 0' "$ASSAY" record -c 0 -o no.assay -- true
 check 'an unknown option' fails_whole 'no-such-option' "$ASSAY" record --no-such-option -- true
 check 'an output folder that does not exist' fails_whole 'no-such-folder' "$ASSAY" record -o no-such-folder/a.assay -- true
 

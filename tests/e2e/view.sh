@@ -12,7 +12,7 @@ cat >work.c <<'SOURCE'
 static volatile unsigned sink;
 static void hot_secret_line(void)
 {
-    for (unsigned i = 0; i < 30000000; i++)
+    for (unsigned i = 0; i < 300000000; i++) /* long enough that starting the program is little beside it */
         sink += i * i;
 }
 int main(void)

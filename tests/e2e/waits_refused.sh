@@ -54,7 +54,7 @@ judge() { # NAME HOW WAY [COMMAND ...]: records by the command, and looks at wha
     check "$how: stacks of 98 % of the time are complete" \
         awk '/\[stack cut/ {cut += $1} END {exit cut > 2}' <(assay report "$name.assay" --tree -e 'wall time')
     check "$how: a critical path says that it lacks the wakers" \
-        grep -q 'who ended a wait was not recorded' <(assay report "$name.assay" --critical)
+        grep -q 'which thread ended a wait was not recorded' <(assay report "$name.assay" --critical)
     check "$how: the lock has its name and its line" \
         grep -q 'cache_lock, waited for in lookup (waits.c:[0-9]*)' <(assay report "$name.assay" --locks)
 }
@@ -73,6 +73,49 @@ elif [ "$(id -u)" != 0 ]; then
     judge user 'this user' '.*looks at /proc'
 fi
 judge own 'this user, perf refused' 'looks at /proc' ./no_perf
+
+# Children that share the memory of their parent, and the parent that waits in vfork, whose return address is in a register.
+gcc -g -O2 -fomit-frame-pointer -o vforks "$TOP/tests/programs/vforks.c" || exit 1
+stacks_of_vfork() { # NAME COMMAND ...
+    local name=$1
+    shift
+    for _ in 1 2 3; do # as above
+        "$@" "$ASSAY" record --wait -q --force -o "$name.assay" -- ./vforks 5 2>err.txt || return 1
+        assay report "$name.assay" --tree -e 'wall time' --percent-limit 0.1 -w >"$name-tree.txt"
+        cat "$name-tree.txt"
+        ! python3 - "$name-tree.txt" <<'END' || return 0
+import sys
+path, found = [], set()
+for line in open(sys.argv[1]):
+    words = line.rstrip().split(None, 2)
+    if len(words) < 3 or "%" not in words[0]:
+        continue
+    name = words[2].strip()
+    depth = line.index(name, len(words[0]) + len(words[1]))
+    path = [p for p in path if p[0] < depth] + [(depth, name)]
+    chain = " ".join(n for _, n in path)
+    for caller, call in (("main start_one", "vfork"), ("main start_one early_child", "nanosleep")):
+        if caller in chain and chain.split(caller, 1)[1].strip().startswith(call):
+            found.add(call)
+sys.exit(found != {"vfork", "nanosleep"})
+END
+    done
+    return 1
+}
+if [ ${#other[@]} -gt 0 ]; then
+    check 'stacks of vfork and of its children are complete, another user' stacks_of_vfork vf "${other[@]}"
+    if [ "$switches" != 'looks at /proc' ]; then
+        # Records tell of each child, however short its life is.
+        "${other[@]}" "$ASSAY" record --wait -q --force -o short.assay -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done'
+        check 'children that no look saw count, too' python3 - <(assay report short.assay --by class --json) <<'END'
+import json, sys
+classes = json.load(open(sys.argv[1]))
+assert classes["threads"] == 11, classes["threads"]
+assert abs(sum(r["total_ns"] for r in classes["rows"]) - classes["all_ns"]) <= classes["all_ns"] / 200, classes
+END
+    fi
+fi
+check 'stacks of vfork and of its children are complete, perf refused' stacks_of_vfork vfn ./no_perf
 
 # With switch records the length of each wait that was looked at is known: there were 25 for the
 # lock, of 12 ms and what the machine adds.
@@ -95,6 +138,20 @@ if [ "$(id -u)" = 0 ] && [ ${#other[@]} -gt 0 ]; then
     check 'a running process' eval "${other[*]} '$ASSAY' record --wait -q --force \
         --duration 0.4 -o p.assay -p $pid && assay report p.assay --by class | grep -q 'child\|lock'"
     wait $pid
+fi
+
+# The whole machine without BPF: by looks at all of its programs.
+if [ "$(id -u)" = 0 ]; then
+    sleep 60 &
+    pid=$!
+    eventually grep -q '^[0-9]* (sleep) S' /proc/$pid/stat
+    if setpriv --bounding-set=-bpf,-sys_admin --inh-caps=-bpf,-sys_admin "$ASSAY" record --wait -q -a --duration 0.3 -o all.assay 2>err.txt; then
+        check 'the machine is looked at where BPF is refused' test "$(classes_of_thread all.assay $pid)" = sleep
+        check 'that is said' grep -q 'looks at /proc' <(assay report all.assay | tr -s '\n ' '  ')
+    else
+        skip 'the machine is looked at where BPF is refused' "$(head -n 1 err.txt)"
+    fi
+    kill $pid
 fi
 
 # Numbers of processes of its own, as in a container: the kernel's programs see others.

@@ -3,8 +3,9 @@
 # The n-th read, write, open, mmap ... of a command fails, for n = 1, 2, ...: it ends
 # with a status of its own and words, leaves no half-made file, no process and no leak, keeps
 # an older file; or gets by without, and its result is whole.
-#   FAULT_ALL=1 takes every n, and FAULT_ONLY=PATTERN the commands of that name; else those behind the
-#   first 12 (with sanitizers, which are slow, the first 6) are thinned out.
+#   FAULT_ALL=1 takes the first and the last call from each place in the program and all commands, and
+#   FAULT_ONLY=PATTERN the commands of that name; else the calls behind the first 12 (with sanitizers,
+#   which are slow, the first 6) are thinned out.
 # beside others: 45 s
 # shellcheck source=../e2e/lib/common.sh
 . "$TOP/tests/e2e/lib/common.sh"
@@ -12,6 +13,7 @@
 [ -x "$TOOLS/fault" ] || skip_all "no $TOOLS/fault: run make dev"
 "$TOOLS/fault" read=EIO 0 count true || skip_all 'one process may not trace another here'
 all=${FAULT_ALL:-}
+faults_made=0
 may_leave_part=0
 may_leave_runs=0
 after_each= # a function that judges what else must hold
@@ -66,7 +68,7 @@ one_fault() { # KIND=ERROR N OUTPUT COMMAND...
     [ "$(cat fired)" = fired ] || return 0
     if grep -qE 'Sanitizer|runtime error|Assertion' err.log; then
         echo 'a report of the sanitizer, or an assertion'
-    elif [ $status -eq 124 ] && [ "$may_wait" = 1 ] && grep -q '^assay: ' err.log && grep -q 'waits for changes' err.log; then
+    elif [ $status -eq 124 ] && [ "$may_wait" = 1 ] && grep -q '^assay: ' err.log && grep -q 'waiting for changes' err.log; then
         return 0
     elif [ $status -eq 0 ]; then
         whole "$output" && ${after_each:-true} && return
@@ -77,17 +79,30 @@ one_fault() { # KIND=ERROR N OUTPUT COMMAND...
     head -n 20 err.log
     return 1
 }
-# Each n in turn, then further and further apart.
+# The calls that are to fail: one from each place, or each n in turn, then further and further apart.
 sweep() { # KIND=ERROR OUTPUT COMMAND...
     local fault=$1 calls n=1
+    if [ -n "$all" ]; then
+        sweep_places "$@"
+        return
+    fi
     rm -rf out* .assay cache
     ASAN_OPTIONS=detect_leaks=0 "$TOOLS/fault" "$fault" 0 count "${@:3}" >out.log 2>err.log </dev/null ||
         { cat err.log; return 1; }
     calls=$(cat count)
     while [ "$n" -le "$calls" ]; do
         one_fault "$fault" "$n" "${@:2}" || return 1
-        if [ -n "$all" ] || [ "$n" -lt "$dense" ]; then n=$((n + 1)); else n=$((n + n / 4 + 1)); fi
+        if [ "$n" -lt "$dense" ]; then n=$((n + 1)); else n=$((n + n / 4 + 1)); fi
     done
+}
+sweep_places() { # KIND=ERROR OUTPUT COMMAND...
+    local fault=$1 n numbers
+    rm -rf out* .assay cache
+    ASAN_OPTIONS=detect_leaks=0 "$TOOLS/fault" "$fault" places places "${@:3}" >out.log 2>err.log </dev/null ||
+        { cat err.log; return 1; }
+    mapfile -t numbers < <(sort -nu places)
+    faults_made=$((faults_made + ${#numbers[@]}))
+    for n in "${numbers[@]}"; do one_fault "$fault" "$n" "${@:2}" || return 1; done
 }
 
 "$TOOLS/make_profile" plain in.assay
@@ -251,4 +266,5 @@ if gcc -O1 -o no_perf "$TOP/tests/programs/no_perf.c" && ./no_perf true; then
 else
     skip 'record by ptrace' 'no seccomp filters here'
 fi
+[ -z "$all" ] || echo "# $faults_made calls failed, from each place the first and the last"
 finish

@@ -54,6 +54,36 @@ for who in 0 65534; do
     check "as $who: a folder of the user's own" used $who ../assay bench -N -r 2 --save x true
 done
 
+# In a folder of another user, which is not one like /tmp, his links do not decide which file a saved
+# bench makes or changes.
+strangers_link() { # WHO HOW COMMAND…: the planter's folder, in which others may work
+    local who=$1 how=$2 status
+    shift 2
+    rm -rf theirs evil/* && mkdir -m 777 theirs && chown 65533:65533 theirs || return 1
+    (cd theirs && as 65533 env here="$here" bash -c "mkdir -m 777 .assay && $how") || return 1
+    (cd theirs && as "$who" "$@" >../out 2>../err)
+    status=$?
+    [ -z "$(ls evil)" ] || { echo 'made:'; ls -l evil; cat err; return 1; }
+    # A journal that is a link is not followed, and nothing can be saved then.
+    [ $status -eq 1 ] && grep -qE '^assay: .*(is a link of user id 65533|unable to open database file)' err || { echo "status $status"; cat out err; return 1; }
+}
+for who in 0 65534; do
+    # shellcheck disable=SC2016
+    for how in 'ln -s "$here/evil/made" .assay/bench.db' 'rmdir .assay && ln -s "$here/evil" .assay' \
+        'ln -s "$here/evil/made" .assay/bench.db-journal' 'ln -s "$here/evil" .assay/programs'; do
+        check "as $who: bench --save at another user's, $how" strangers_link $who "$how" ../assay bench -N -r 2 --save x true
+    done
+    how='rmdir .assay && ln -s "$here/evil" .assay'
+    check "as $who: cover run at another user's, $how" strangers_link $who "$how" ../assay cover run ../counted exit
+    check "as $who: loop at another user's, $how" strangers_link $who "$how" ../assay loop --no-build --rounds 1 --steps cpu -- ../spin 20
+done
+own_link() { # WHO: one's own link is followed
+    rm -rf theirs mine && mkdir -m 777 theirs mine && chown "$1" theirs mine && (cd theirs && mkdir .assay && ln -s ../../mine/saved.db .assay/bench.db && chown -hR "$1" .assay &&
+        as "$1" ../assay bench -N -r 2 --save x true >../out 2>../err) || { cat err; return 1; }
+    [ -s mine/saved.db ]
+}
+for who in 0 65534; do check "as $who: bench --save by one's own link" own_link $who; done
+
 # A dump passes planted names over; what they lead to is not made.
 dumps() { # WHO HOW
     local who=$1 recorder

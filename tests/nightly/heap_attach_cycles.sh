@@ -24,6 +24,39 @@ storm() {
 }
 before_files=$(files) before_maps=$(maps)
 check "$cycles cycles" storm
+# A real-time thread on each processor, which pauses in between: threads wait for a processor at any
+# place, and do not stop when they are asked to.
+cat >neighbour.c <<'C'
+#include <time.h>
+int main(void)
+{
+    for (;;) {
+        struct timespec now, end, pause = {.tv_nsec = 40000000};
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        end.tv_nsec += 40000000;
+        do
+            clock_gettime(CLOCK_MONOTONIC, &now);
+        while ((now.tv_sec - end.tv_sec) * 1000000000 + now.tv_nsec < end.tv_nsec);
+        nanosleep(&pause, 0);
+    }
+}
+C
+gcc -O1 -o neighbour neighbour.c
+beside() {
+    local neighbours=() ok=0 n
+    for ((n = 0; n < $(nproc); n++)); do
+        chrt -f 10 ./neighbour &
+        neighbours+=($!)
+    done
+    cycles=$(((cycles + 19) / 20)) storm || ok=1
+    kill "${neighbours[@]}"
+    return $ok
+}
+if chrt -f 10 true 2>/dev/null; then
+    check 'a twentieth of the cycles beside real-time threads' beside
+else
+    skip 'beside real-time threads' 'no right to start one'
+fi
 check 'no descriptor is left' test "$(files)" -eq "$before_files"
 # The arenas of malloc may split a mapping meanwhile.
 check 'no memory is left' test "$(maps)" -le $((before_maps + 40))

@@ -25,6 +25,8 @@ in_fresh() {
 }
 check 'the package installs' in_fresh 'dpkg -i /tmp/assay.deb'
 check 'it says its version' in_fresh 'assay --version | grep -qx "assay 0.1.0"'
+check 'the completions lie where the shells of Debian look' in_fresh \
+    'cd /usr/share && ls bash-completion/completions/assay zsh/vendor-completions/_assay fish/vendor_completions.d/assay.fish'
 check 'doctor ends with 0' in_fresh 'assay doctor'
 check 'every line of doctor is ok, or limited with its cure' in_fresh \
     '! assay doctor | grep -vE "^(ok|limited) |^ +->"'

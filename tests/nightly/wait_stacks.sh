@@ -50,4 +50,25 @@ if [ -x /usr/bin/python3 ]; then
 else
     skip "stacks of Python's threads" 'no /usr/bin/python3'
 fi
+cat >serve.js <<'END'
+const http = require('http'), fs = require('fs');
+const server = http.createServer((q, r) => fs.readFile(__filename, (e, d) => setTimeout(() => r.end(d.toString().slice(0, 100)), 2)));
+const end = Date.now() + 60000;
+server.listen(0, () => {
+    const port = server.address().port;
+    const go = () => Date.now() > end ? process.exit(0)
+        : http.get({port, agent: false}, r => { r.resume(); r.on('end', go); }).on('error', go);
+    for (let i = 0; i < 4; i++)
+        go();
+});
+END
+if command -v node >/dev/null; then
+    node serve.js &
+    pid=$!
+    sleep 1
+    check 'those of Node, whose code is generated' compared node $pid
+    kill $pid
+else
+    skip 'stacks of Node' 'no node'
+fi
 finish

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls one function from deep inside: deep_calls ROUNDS CALLS DEPTH. Truths: called runs ROUNDS *
-// CALLS times, each below DEPTH calls of `level`, whose frames have 256 bytes and more, and below
-// one of 17 numbers of calls of `outer`. A round comes 20 ms after the one before.
+// Calls one function from deep inside: deep_calls ROUNDS CALLS DEPTH [LATER]. Truths: called runs
+// ROUNDS * CALLS times, each below DEPTH calls of `level`, whose frames have 256 bytes and more,
+// and below one of 17 numbers of calls of `outer`. A round comes 20 ms after the one before. LATER
+// more rounds of 20 * CALLS calls are below one call of `level`.
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,11 @@ int main(int argc, char **argv)
     for (int r = 0; r < rounds; r++) {
         for (int i = 0; i < calls; i++)
             outer(i % 17, depth);
+        usleep(20000);
+    }
+    for (int r = 0; r < (argc > 4 ? atoi(argv[4]) : 0); r++) {
+        for (int i = 0; i < 20 * calls; i++)
+            outer(i % 17, 1);
         usleep(20000);
     }
     return 0;

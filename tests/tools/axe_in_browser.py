@@ -35,8 +35,8 @@ def emulate(session, **features):
         "features": [{"name": n.replace("_", "-"), "value": v} for n, v in features.items()]}})
 
 
-def walk(session, page, view):
-    """The elements that Tab goes to, by their roles; the marks of the focus."""
+def walk(session):
+    """The elements that Tab goes to, by their roles; those of them without a mark of the focus; whether one was in the view."""
     session.run("document.body.tabIndex = -1; document.body.focus()")
     seen, unmarked, inside = [], [], False
     for _ in range(60):
@@ -50,9 +50,19 @@ return [a.id || a.getAttribute('role') || a.className || a.tagName, s.outlineSty
         inside = inside or at[3]
         if not at[1]:
             unmarked.append(at[0])
-    for wanted in ("INPUT", "tab-" + view):
-        if wanted not in seen:
-            found.append(f"{page} {view}: Tab does not reach {wanted}: {seen}")
+    return seen, unmarked, inside
+
+
+def check_walk(session, page, view):
+    wanted = ("INPUT", "tab-" + view)
+    for _ in range(3): # on a busy machine the browser's own window may take the focus in the midst
+        seen, unmarked, inside = walk(session)
+        if inside and all(name in seen for name in wanted):
+            break
+        session.ask("POST", "/goog/cdp/execute", {"cmd": "Page.bringToFront", "params": {}})
+    for name in wanted:
+        if name not in seen:
+            found.append(f"{page} {view}: Tab does not reach {name}: {seen}")
     if not inside:
         found.append(f"{page} {view}: Tab does not reach the view: {seen}")
     if unmarked:
@@ -62,12 +72,13 @@ return [a.id || a.getAttribute('role') || a.className || a.tagName, s.outlineSty
 def check_view(session, page, view):
     session.run("document.getElementById('tab-' + arguments[0]).click()", view)
     wait_for(session, "return document.querySelector('#view .space .row, #view canvas, #view .empty, #summary:not([hidden])') !== null")
-    time.sleep(0.2)
+    # The page draws what has changed in its next frame; elements that are made anew lose the focus.
+    session.run("return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(1), 200))))")
     for scheme, options in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
         emulate(session, prefers_color_scheme=scheme)
         found.extend(f"{page} {view} {scheme}: {problem}" for problem in session.run(RUN, options))
     emulate(session, prefers_color_scheme="light")
-    walk(session, page, view)
+    check_walk(session, page, view)
 
 
 def check_forced_colours(session, page):

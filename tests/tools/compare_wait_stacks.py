@@ -8,6 +8,7 @@ is also that of a full copy, and those whose stack is cut though the wait began 
 it has no stack: its single cut frame is left out.
 """
 import json
+import re
 import subprocess
 import sys
 
@@ -27,7 +28,9 @@ def stack_of(profile, stack):
             out.append(("cut", frames["address"][frame]))
         elif not frames["flags"][frame] & IS_KERNEL:
             module = profile["strings"][profile["modules"]["path"][frames["module"][frame]]]
-            out.append((module, frames["address"][frame]))
+            # Generated code belongs to the map that names it, where there is one: an import has none.
+            generated = re.fullmatch(r"/*anon|.*perf-\d+\.map", module)
+            out.append(("anon" if generated else module, frames["address"][frame]))
         stack = profile["stacks"]["parent"][stack]
     return tuple(out)
 

@@ -4,8 +4,7 @@
 
 Prints what the Firefox Profiler's own command line, installed with Node below PREFIX, says of a
 profile: a line "name<TAB>self<TAB>total" for each function of all threads, sorted. Threads without
-samples are left out. With --markers: what it says of the markers of the first thread, then of the first one that has a
-stack.
+samples are left out. With --markers: what it says of the markers of each thread, then of two that have a stack.
 """
 import collections
 import json
@@ -50,11 +49,11 @@ def main():
     opened = load()
     try:
         if sys.argv[3:] == ["--markers"]:
-            listed = cli("thread", "markers", "--session", session).stdout
-            with_stack = re.search(r"(m-\d+) ✓", listed)
-            print(listed)
-            if with_stack:
-                print(cli("marker", "stack", with_stack[1], "--session", session).stdout)
+            for thread in json.loads(cli("thread", "list", "--session", opened, "--json").stdout)["threads"]:
+                listed = cli("thread", "markers", "--session", session, "--thread", thread["threadHandle"]).stdout
+                print(listed)
+                for marker in re.findall(r"(m-\d+) ✓", listed)[:2]:
+                    print(cli("marker", "stack", marker, "--session", session).stdout)
             return
         sums = collections.defaultdict(lambda: [0, 0])
         for thread in json.loads(cli("thread", "list", "--session", opened, "--json").stdout)["threads"]:

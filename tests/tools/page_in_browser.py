@@ -23,9 +23,11 @@ import http.server
 import json
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.request
 
@@ -96,10 +98,18 @@ def document_of(browser, page):
     return done.stdout.decode("utf-8", "replace")
 
 
+def resolves(name):
+    try:
+        return bool(socket.getaddrinfo(name, None))
+    except OSError:
+        return False
+
+
 class Driver:
     """A session of a chromedriver, by the W3C WebDriver protocol."""
 
     def __init__(self, driver, browser, profile):
+        self.browser = None
         self.process = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         for line in self.process.stdout:
             port = re.search(r"on port (\d+)", line)
@@ -108,11 +118,27 @@ class Driver:
         else:
             sys.exit("chromedriver does not start")
         self.base = f"http://127.0.0.1:{port.group(1)}"
+        args = [*OPTIONS, f"--user-data-dir={profile}", "--window-size=1200,900"]
+        options = {"binary": browser, "args": args}
+        if not resolves("localhost"): # by this name the driver reaches a browser that it starts
+            options = {"debuggerAddress": self.start(browser, args, profile)}
         # The default of 30 s is too short for a busy machine.
-        wish = {"browserName": "chrome", "timeouts": {"script": 180000}, "goog:chromeOptions": {
-            "binary": browser, "args": [*OPTIONS, f"--user-data-dir={profile}", "--window-size=1200,900"]}}
+        wish = {"browserName": "chrome", "timeouts": {"script": 180000}, "goog:chromeOptions": options}
         session = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wish}})
         self.base += "/session/" + session["sessionId"]
+
+    def start(self, browser, args, profile):
+        """Starts the browser; the address at which it takes commands."""
+        self.browser = subprocess.Popen([browser, *args, "--remote-debugging-port=0", "about:blank"],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        port = pathlib.Path(profile) / "DevToolsActivePort"
+        until = time.monotonic() + 100
+        while not (port.exists() and "\n" in port.read_text()):
+            if self.browser.poll() is not None or time.monotonic() > until:
+                self.end()
+                sys.exit("the browser does not start")
+            time.sleep(0.05)
+        return f"127.0.0.1:{port.read_text().split()[0]}"
 
     def ask(self, method, path, body=None):
         request = urllib.request.Request(self.base + path, method=method, headers={"Content-Type": "application/json"},
@@ -129,8 +155,12 @@ class Driver:
     def close(self):
         with contextlib.suppress(OSError):
             self.ask("DELETE", "")
-        self.process.terminate()
-        self.process.wait()
+        self.end()
+
+    def end(self):
+        for process in filter(None, (self.process, self.browser)):
+            process.terminate()
+            process.wait()
 
 
 def touched_document_of(driver, browser, page, marker):

@@ -9,8 +9,10 @@ sums of periods by event, the comms, the ids, the times, the symbols and objects
 with all fields. Prints a line for each wrong text.
 """
 import collections
+import concurrent.futures
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -102,26 +104,22 @@ def check(p, fields, want, in_line):
     return ""
 
 
-def one(assay, data, fields, want, in_line, tally):
+def one(assay, data, fields, want, in_line):
+    """(whether it is as it must be, what came, a line to print or nothing) of one text."""
     option = ("+" if fields[0] == "default" else "") + ",+".join(fields[1:]) if fields[0] == "default" else ",".join(fields)
     text = perf(data, *(["-G"] if in_line else []), "-F", option)
     if not text.strip():
-        tally["perf prints nothing"] += 1
-        return True
+        return True, "perf prints nothing", ""
     done = subprocess.run([assay, "export", "-", "--format", "json"], input=text, capture_output=True, text=True,
                           check=False)
+    what = f"-F {option}{' -G' * in_line}: "
     if done.returncode:
-        tally["refused"] += 1
-        print(f"-F {option}{' -G' * in_line}: refused: {done.stderr.splitlines()[0]}")
-        return "field" in done.stderr
+        return "field" in done.stderr, "refused", f"{what}refused: {done.stderr.splitlines()[0]}"
     has = set(fields)
     if fields[0] == "default":
         has |= {"comm", "tid", "time", "event", "period", "ip", "sym", "dso"}
     wrong = check(json.loads(done.stdout), has, want, in_line)
-    if wrong:
-        print(f"-F {option}{' -G' * in_line}: {wrong}")
-    tally["wrong" if wrong else "right"] += 1
-    return not wrong
+    return not wrong, "wrong" if wrong else "right", what + wrong if wrong else ""
 
 
 def main():
@@ -130,10 +128,15 @@ def main():
     assert len(want) > 20
     tally, ok = collections.Counter(), True
     nth, of = map(int, sys.argv[sys.argv.index("--part") + 1].split("/")) if "--part" in sys.argv else (0, 1)
-    texts = list(itertools.product(itertools.combinations(FIELDS, 2), (False, True)))
-    for pair, in_line in texts[nth::of]:
-        fields = (["default"] if "--with-default" in sys.argv else []) + list(pair)
-        ok = one(assay, data, fields, want, in_line, tally) and ok
+    texts = list(itertools.product(itertools.combinations(FIELDS, 2), (False, True)))[nth::of]
+    default = ["default"] if "--with-default" in sys.argv else []
+    # perf waits for addr2line most of the time.
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2 * (os.cpu_count() or 1)) as pool:
+        for right, kind, line in pool.map(lambda t: one(assay, data, default + list(t[0]), want, t[1]), texts):
+            ok = ok and right
+            tally[kind] += 1
+            if line:
+                print(line)
     print(dict(tally))
     sys.exit(not ok or tally["right"] < 100 // of)
 

@@ -6,6 +6,7 @@ Runs `assay view --serve` and asks for the page by raw requests. PAGE is what --
 the reason when somebody gets it who must not, when an answer tells the token or lets another site read it, when the server
 listens elsewhere than on the loopback, stays when nobody asks, or hangs on what is no request.
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -19,9 +20,18 @@ assay, recording, page = sys.argv[1:]
 wanted = pathlib.Path(page).read_bytes()
 
 
+def own_addresses():
+    """The address from which this machine reaches others, if it has one. Its own name may have none."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.7", 9)) # nothing is sent
+        return {probe.getsockname()[0]}
+    return set()
+
+
 def start(*options, env=None):
     process = subprocess.Popen([assay, "view", recording, "--serve", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, env={**os.environ, **(env or {})})
+                               text=True, env={**os.environ, **(env or {})},
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) # it may be ignored here
     line = process.stdout.readline()
     found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/\n", line)
     if not found:
@@ -85,7 +95,7 @@ try:
     with_head = ask(port, f"/{token}/", method="HEAD")
     must(status(with_head) == 200 and with_head.endswith(b"\r\n\r\n"), "HEAD has a body")
     # It listens on the loopback alone: the machine's other addresses refuse.
-    for address in {a[4][0] for a in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}:
+    for address in own_addresses() - {"127.0.0.1"}:
         try:
             raw(port, b"GET / HTTP/1.1\r\n\r\n", address)
         except OSError:

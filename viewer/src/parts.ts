@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page holds: recordings of samples, coverage, runs. A page has any number of each.
 
-import { Block, Column } from "./blocks";
+import { Block } from "./blocks";
 import { Coverage } from "./coverage";
 import { Diff } from "./diff";
 import { Recording, SourceFile } from "./recording";
 import { Runs } from "./runs";
 
 /** A recording without samples, for pages that have none. */
-function empty(): Recording {
-  const columns = new Map<string, Column>(), about = { metrics: [], threads: [], notes: [], facts: [], samples: 0, title: "", truth: "" };
-  for (const name of ["str.len", "fn.full", "fn.args", "fn.short", "fn.file", "fn.line", "place.fn", "place.file", "place.line", "place.module", "place.flags", "node.up", "node.place",
-    "series.metric", "series.part", "series.time", "series.value", "span.thread", "span.start", "span.end", "span.name", "span.detail"]) columns.set(name, new Uint32Array(0));
-  columns.set("str.text", new Uint8Array(0));
-  return new Recording({ about, columns });
-}
+const empty = () => new Recording({ about: { metrics: [], threads: [], notes: [], facts: [], samples: 0, title: "", truth: "" }, columns: new Map() });
 
 export class Parts {
   recordings: Recording[] = [];

@@ -12,7 +12,7 @@ export interface Thread { tid: number; pid: number; name: string; process: strin
 /** Samples of one thread in the order of time, as a block has them. */
 export interface SamplePart {
   rank: Uint8Array | Uint16Array | Uint32Array; // of their nodes, from 1
-  time: Uint32Array | Float64Array; // microseconds since `start`
+  time: Times; // since `start`
   start: number;
   end: number; // the time of the last one
   values: (Float64Array | number)[]; // [metric]; a number: all have it
@@ -22,36 +22,49 @@ export interface SamplePart {
 /** All samples of one thread. */
 export interface Samples { count: number; parts: SamplePart[]; }
 
+/** Samples between two marks of Times, as a power of two. */
+const MARK = 6;
+
+/**
+ * Times of samples in the order of time, in microseconds since the first. They stay as they are written, as what the distance
+ * of neighbours differs from `step`: mostly a byte each. Marks in between make every time reachable.
+ */
+export class Times {
+  private marks: Float64Array;
+  last = 0;
+  constructor(private codes: Column, readonly count: number, private step: number) {
+    this.marks = new Float64Array((count >> MARK) + 1);
+    for (let i = 1; i < count; i++) {
+      this.last = this.after(this.last, i);
+      if (!(i & ((1 << MARK) - 1))) this.marks[i >> MARK] = this.last;
+    }
+  }
+  /** The time of sample `i`, from that of the one before it. */
+  after(before: number, i: number): number {
+    return before + this.step + unzigzag(this.codes[i - 1]);
+  }
+  at(i: number): number {
+    let now = this.marks[i >> MARK];
+    for (let k = i & -(1 << MARK); k < i; ) now = this.after(now, ++k);
+    return now;
+  }
+  /** The first index from `low` on whose time is not before `goal`; the count if there is none. */
+  firstAtOrAfter(goal: number, low: number): number {
+    const { marks, count } = this;
+    let from = 1, to = marks.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (marks[middle] < goal) from = middle + 1;
+      else to = middle;
+    }
+    let i = (from - 1) << MARK;
+    for (let now = marks[from - 1]; i < count && now < goal; now = this.after(now, ++i));
+    return Math.max(i, low);
+  }
+}
+
 /** The first index whose time is not before `at`, of a part; its length if there is none. */
-export function firstAtOrAfter(part: SamplePart, at: number, low = 0): number {
-  const { time } = part, goal = at - part.start;
-  let high = time.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (time[middle] < goal) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Makes times of the distances of neighbours, which are written as what they differ from `step`; null: they are too long for 31 bits. */
-function timesIn32(codes: Column, count: number, step: number): Uint32Array | null {
-  const out = new Uint32Array(count);
-  if (codes instanceof Float64Array) return null;
-  for (let i = 1, now = 0; i < count; i++) {
-    const code = codes[i - 1], distance = (step + ((code >>> 1) ^ -(code & 1))) | 0;
-    now = (now + distance) | 0;
-    if (distance < 0 || now < 0) return null;
-    out[i] = now;
-  }
-  return out;
-}
-
-function timesIn64(codes: Column, count: number, step: number): Float64Array {
-  const out = new Float64Array(count);
-  for (let i = 1; i < count; i++) out[i] = out[i - 1] + step + unzigzag(codes[i - 1]);
-  return out;
-}
+export const firstAtOrAfter = (part: SamplePart, at: number, low = 0) => part.time.firstAtOrAfter(at - part.start, low);
 
 export interface SourceFile { path: string; trouble?: string; text?: string; lines?: string[]; kept?: Map<number, string>; }
 
@@ -185,7 +198,8 @@ export class Recording {
     const about = block.about, ranks = block.columns.get("rank.node") as Uint32Array | undefined, rank = readPlanes(block, "rank"), n = rank.length;
     if (ranks) this.rankNode = ranks;
     const codes = block.columns.get("time.0") ?? block.columns.get("time")!;
-    const time = timesIn32(codes, n, about.step_us) ?? timesIn64(codes, n, about.step_us), start = about.start_us, end = start + (n ? time[n - 1] : 0);
+    // A copy: the column is a part of all the bytes of the block.
+    const time = new Times(codes.slice(), n, about.step_us), start = about.start_us, end = start + time.last;
     const values: (Float64Array | number)[] = this.metrics.map((_, m) => about.values[m] ?? block.columns.get(`value.${m}`));
     const samples = (this.threads[about.thread].samples ??= { count: 0, parts: [] });
     if (!n) return;

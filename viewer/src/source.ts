@@ -45,8 +45,8 @@ export function bar(part: number, whole: number): HTMLElement {
   return cell;
 }
 
-/** The width of a column whose title begins with the name of a recording. */
-export const wide = (name: string, least: number) => Math.max(least, 44 + 7 * name.length);
+/** The width of a column whose title begins with the name of a recording, which stands above the rest. */
+export const wide = (name: string, least: number) => Math.max(least, 8 + 7 * name.length);
 
 const BINS = 24;
 
@@ -59,9 +59,10 @@ function lineBins(rec: Recording, lines: Lines, metric: number, wanted: Set<numb
   for (const node of rec.rankNode) ofRank.push(bins[lines.of[rec.place[node]]]);
   for (const part of rec.parts()) {
     const value = part.values[metric], { rank, time } = part;
-    for (let i = 0; i < rank.length; i++) {
+    for (let i = 0, now = part.start - start; i < rank.length; i++) {
       const b = ofRank[rank[i]];
-      if (b) b[Math.min(BINS - 1, ((part.start + time[i] - start) * scale) | 0)] += typeof value === "number" ? value : value[i];
+      if (i) now = time.after(now, i);
+      if (b) b[Math.min(BINS - 1, (now * scale) | 0)] += typeof value === "number" ? value : value[i];
     }
   }
   return out;
@@ -151,13 +152,14 @@ export function sourceTable(host: SourceHost, path: string, file: number, goal: 
   ];
   // The text of the lines needs room: columns without a text here go, and of many those that say least.
   const used = joined.columns.filter(j => rows.some(r => r.kind === "line" && j.text(r.line)));
-  const isNarrow = innerWidth < 900, room = innerWidth - (isNarrow ? 340 : 684) - wide(host.kind, 68) - wide(host.kind, 72), widths = () => few.reduce((s, j) => s + j.width, 0);
+  const isNarrow = innerWidth < 900, room = innerWidth - (isNarrow ? 371 : 611) - 24 - 2 * wide(host.kind, 72), widths = () => few.reduce((s, j) => s + j.width + 12, 0); // 12 pixels lie between columns
   let few = used;
   for (const least of [/(bytes|at peak|branches)$/, /total$/, /allocs$/]) if (widths() > room) few = few.filter(j => !least.test(j.name));
+  while (few.length && widths() > room) few = few.slice(0, -1);
   for (const j of few) columns.push({ name: j.name, title: j.title, width: j.width, number: true, cell: r => (r.kind === "line" ? j.text(r.line) : "") });
   if (counts && !joined.columns.some(j => j.name.endsWith("executions"))) columns.push({ name: "executions", width: 110, number: true, cell: r => (r.kind === "line" && counts.has(r.line) ? count(counts.get(r.line)!) : "") });
   if (counts && host.unit === "ns" && !joined.columns.length) columns.push({ name: "self each", width: 80, number: true, cell: r => (r.kind === "line" && counts.get(r.line) && r.self ? amount(r.self / counts.get(r.line)!, "ns") : "") });
-  if (bins.size && few.length < 6 && !isNarrow) columns.push({ name: "over the run", width: 100, cell: r => (r.row >= 0 ? spark(bins.get(r.row)) : "") });
+  if (bins.size && widths() + 112 <= room && !isNarrow) columns.push({ name: "over the run", width: 100, cell: r => (r.row >= 0 ? spark(bins.get(r.row)) : "") });
   columns.push({ name: "line", width: 44, number: true, cell: r => (r.kind === "line" ? String(r.line) : "") });
   columns.push({
     name: "source", width: 0,

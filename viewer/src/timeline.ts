@@ -303,7 +303,7 @@ export class TimeChart {
       const part: SamplePart | undefined = parts[p];
       if (part) i = firstAtOrAfter(part, t, i);
       // A sample stands for the time since the one before it; a longer gap is a time without one.
-      if (!part || part.start + part.time[i] - t > Math.max(step, usual * 3)) {
+      if (!part || part.start + part.time.at(i) - t > Math.max(step, usual * 3)) {
         close(0, x);
         continue;
       }

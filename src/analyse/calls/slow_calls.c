@@ -57,9 +57,11 @@ bool slow_limit_parse(Str text, SlowLimit *ret, Error *err)
             return true;
         }
     }
-    (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' says not which calls are slow",
+    (void)error_set(err, ERROR_USAGE, "--slow takes 1%% or '>5ms', not '%" STR_FMT "'",
                     STR_ARG(text));
-    return error_hint(err, "write 1%% for the slowest hundredth, or '>5ms'");
+    return error_hint(
+        err,
+        "1%% is the slowest hundredth of the calls, '>5ms' those above a time (ns, us, ms, s)");
 }
 
 // ---- Spans -------------------------------------------------------------------------------

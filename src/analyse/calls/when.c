@@ -56,7 +56,7 @@ static bool parse_percentile(Str left, Str right, When *w)
 bool when_parse(Str text, When *ret, Error *err)
 {
     When w = {.text = text, .measure = WHEN_CALLS};
-    Str left, right;
+    Str left = {0}, right = {0};
     bool ok = str_split(text, '>', &left, &right);
     left = str_trim(left);
     right = str_trim(right);
@@ -70,7 +70,8 @@ bool when_parse(Str text, When *ret, Error *err)
         *ret = w;
         return true;
     }
-    (void)error_set(err, ERROR_USAGE, "--when does not take '%" STR_FMT "'", STR_ARG(text));
+    (void)error_set(err, ERROR_USAGE, "--when takes a condition, not '%" STR_FMT "'",
+                    STR_ARG(text));
     return error_hint(err, "write 'p99(FUNCTION) > 20ms', with --calls FUNCTION; 'cpu > 90%%'; or "
                            "'lock > 50%%', with --wait");
 }

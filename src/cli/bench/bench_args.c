@@ -166,8 +166,9 @@ static bool pick(const StrVec *given, const char *what, size_t index, size_t tem
         *ret = given->at[template_index];
     else
         return error_set(err, ERROR_USAGE,
-                         "%zu times --%s for %zu commands; give it once or %zu times", given->len,
-                         what, commands, commands);
+                         "--%s is given %zu times for %zu command%s; give it once, or once for "
+                         "each command",
+                         what, given->len, commands, plural_s(commands));
     return true;
 }
 
@@ -272,7 +273,8 @@ static bool combine(CommandContext *x, const StrVec *templates, const BenchVaria
     x->commands = combinations * templates->len + reference;
     const StrVec *names = &x->args->names;
     if (names->len > x->commands)
-        return error_set(err, ERROR_USAGE, "%zu names for %zu commands", names->len, x->commands);
+        return error_set(err, ERROR_USAGE, "%zu name%s for %zu command%s", names->len,
+                         plural_s(names->len), x->commands, plural_s(x->commands));
     RunParameterVec none = {0};
     if (reference &&
         !add_command(x, out, x->args->reference, x->args->reference_name, 0, &none, err))
@@ -318,8 +320,10 @@ bool bench_settle_counts(BenchArgs *args, Error *err)
 
 bool bench_check_args(const BenchArgs *args, const StrVec *commands, Error *err)
 {
-    if (commands->len == 0 && !args->reference.len)
-        return error_set(err, ERROR_USAGE, "no command to time");
+    if (commands->len == 0 && !args->reference.len) {
+        (void)error_set(err, ERROR_USAGE, "no command to time");
+        return error_hint(err, "assay bench './prog ARG'; with two commands they are compared");
+    }
     if (commands->len == 0)
         return error_set(err, ERROR_USAGE, "nothing to compare with the reference");
     if (args->reference_name.len && !args->reference.len)

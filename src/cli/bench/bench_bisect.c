@@ -140,10 +140,10 @@ static void say_step(const Search *s, const Revision *r, const Tested *t)
         cli_say("%.10s %" STR_FMT ": cannot be tested, left out", r->commit.ptr,
                 STR_ARG(r->subject));
     else
-        cli_say("%.10s %" STR_FMT ": %s%s, %+.2f %% [%+.2f .. %+.2f], %zu pairs", r->commit.ptr,
+        cli_say("%.10s %" STR_FMT ": %s%s, %+.2f %% [%+.2f .. %+.2f], %zu pair%s", r->commit.ptr,
                 STR_ARG(r->subject), t->decided ? "" : "perhaps ", finding_names[t->finding],
                 (t->ratio.point - 1) * 100, (t->ratio.low - 1) * 100, (t->ratio.high - 1) * 100,
-                t->pairs);
+                t->pairs, plural_s(t->pairs));
 }
 
 static bool build(Search *s, Revision *r, BenchCommandVec *command, bool *failed, Error *err)
@@ -249,7 +249,7 @@ static void add_change_of(StrBuf *out, const Tested *t, const char *what)
 {
     strbuf_printf(out, "  %s: ", what);
     run_add_interval(out, &t->ratio);
-    strbuf_printf(out, ", %zu pairs\n", t->pairs);
+    strbuf_printf(out, ", %zu pair%s\n", t->pairs, plural_s(t->pairs));
 }
 
 static bool report(Search *s, uint32_t skipped, int64_t begin_ns, Error *err)
@@ -297,8 +297,9 @@ static bool report(Search *s, uint32_t skipped, int64_t begin_ns, Error *err)
         add_change_of(&out, slow, "against the good end");
     if (before && before->finding == FOUND_GOOD)
         add_change_of(&out, before, "the commit before it");
-    strbuf_printf(&out, "  %u of %llu commits tested, %u builds, %u reused, %zu pairs, %.0f s\n",
-                  tests, (unsigned long long)s->commits, s->built, s->reused, pairs,
+    strbuf_printf(&out, "  %u of %llu commit%s tested, %u build%s, %u reused, %zu pair%s, %.0f s\n",
+                  tests, (unsigned long long)s->commits, plural_s(s->commits), s->built,
+                  plural_s(s->built), s->reused, pairs, plural_s(pairs),
                   (double)(os_monotonic_ns() - begin_ns) * 1e-9);
     bool ok = cli_print_text(strbuf_str(&out));
     strbuf_deinit(&out);

@@ -69,7 +69,7 @@ static void add_point(StrBuf *out, Arena *arena, const HistoryPoint *p, const Hi
     strbuf_add_terminal(out, p->session->name);
     strbuf_add(out, STR("  median "));
     run_add_time(out, p->median, RUN_UNIT_AUTO);
-    strbuf_printf(out, ", %zu runs", times->len);
+    strbuf_printf(out, ", %zu run%s", times->len, plural_s(times->len));
     if (p->command->program_hash.len)
         strbuf_printf(out, ", program %.8s", p->command->program_hash.ptr);
     if (before) {

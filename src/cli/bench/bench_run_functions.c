@@ -97,8 +97,9 @@ static bool check_functions(const BenchArgs *args, Error *err)
     if (args->confidence < 50 || args->confidence > 99.99)
         return error_set(err, ERROR_USAGE, "--confidence is between 50 and 99.99 %%");
     if (args->names.len > 1u + (args->against.len || bench_wants_revisions(args)))
-        return error_set(err, ERROR_USAGE, "%zu names for %d build%s", args->names.len,
-                         args->against.len ? 2 : 1, args->against.len ? "s" : "");
+        return error_set(err, ERROR_USAGE, "%zu name%s for %d build%s", args->names.len,
+                         plural_s(args->names.len), args->against.len ? 2 : 1,
+                         args->against.len ? "s" : "");
     if (args->build.len && !bench_wants_revisions(args))
         return error_set(err, ERROR_USAGE, "--build needs --revisions or --dirty");
     if (args->rerun_baseline && (!args->baseline.len || args->against.len))

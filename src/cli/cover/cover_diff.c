@@ -130,8 +130,8 @@ static void add_text(StrBuf *out, const CoverDiffOptions *o, const CoverDiff *d)
                           cover_class_name((CoverClass)c), cover_class_meaning((CoverClass)c));
     uint64_t new_lines = d->counts[COVER_GNC] + d->counts[COVER_UNC];
     if (new_lines)
-        strbuf_printf(out, "%.2f%% of %llu new lines ran\n", percent_of_new(d->counts),
-                      (unsigned long long)new_lines);
+        strbuf_printf(out, "%.2f%% of %llu new line%s ran\n", percent_of_new(d->counts),
+                      (unsigned long long)new_lines, plural_s(new_lines));
     else
         strbuf_add(out, STR("no new line has code that counts\n"));
     for (size_t i = 0; i < d->files.len; i++) {
@@ -151,8 +151,8 @@ static void add_markdown(StrBuf *out, const CoverDiffOptions *o, const CoverDiff
 {
     uint64_t new_lines = d->counts[COVER_GNC] + d->counts[COVER_UNC];
     if (new_lines)
-        strbuf_printf(out, "**%.2f%%** of %llu new lines ran.\n\n", percent_of_new(d->counts),
-                      (unsigned long long)new_lines);
+        strbuf_printf(out, "**%.2f%%** of %llu new line%s ran.\n\n", percent_of_new(d->counts),
+                      (unsigned long long)new_lines, plural_s(new_lines));
     else
         strbuf_add(out, STR("No new line has code that counts.\n\n"));
     strbuf_add(out, STR("| class | lines | meaning |\n| --- | ---: | --- |\n"));
@@ -237,8 +237,8 @@ static int gate(const CoverDiffOptions *o, const CoverDiff *d, const Profile *no
     while (str_next_part(&rest, ',', &name)) {
         CoverClass c;
         if (cover_class_find(name, &c) && d->counts[c]) {
-            cli_say("%llu lines: %s (%s)", (unsigned long long)d->counts[c], cover_class_meaning(c),
-                    cover_class_name(c));
+            cli_say("%llu line%s: %s (%s)", (unsigned long long)d->counts[c],
+                    plural_s(d->counts[c]), cover_class_meaning(c), cover_class_name(c));
             status = STATUS_THRESHOLD;
         }
     }

@@ -36,7 +36,7 @@ static int print_flags(CommandLine *line, void *values)
                          o->continuous ? compilers[i].continuous : "");
         return cli_print(flags) ? STATUS_OK : STATUS_FAILED;
     }
-    return usage_error(line->cmd, "no compiler is named; give clang, gcc or rustc");
+    return usage_error(line->cmd, "give the name of one compiler: clang, gcc or rustc");
 }
 
 static int run(const Command *cmd, int argc, char **argv)

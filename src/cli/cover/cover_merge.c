@@ -39,7 +39,8 @@ static const Option options[] = {
     OPT_FLAG('f', "force", CoverMergeCliOptions, force, "replace an existing output file"),
     OPT_FLAG(0, "text", CoverMergeCliOptions, text, "the text form of llvm-profdata"),
     OPT_U64(0, "profdata-version", CoverMergeCliOptions, format_version, "N",
-            "7 for LLVM 13 and later, 9 for 16 and later, 12 for 19 and later"),
+            "7 for LLVM 13 and later, 9 for 16 and later, 12 for 19 and later (the oldest that "
+            "holds all: binary ids need 9, MC/DC and temporal traces 12)"),
     OPT_FLAG(0, "sparse", CoverMergeCliOptions, sparse, "leave out functions that never ran"),
     OPT_U64('w', "weight", CoverMergeCliOptions, weight, "N",
             "count each of the named inputs N times"),
@@ -279,7 +280,8 @@ static uint32_t version_for(const CoverMergeCliOptions *o, const CoverCounts *c)
 {
     bool wants_12 =
         c->bitmaps.len != 0 || c->vtables.names.len != 0 || c->variant & PROF_VARIANT_TEMPORAL;
-    return o->format_version ? (uint32_t)o->format_version : wants_12 ? 12 : 9;
+    uint32_t oldest = wants_12 ? 12 : c->binary_ids.len ? 9 : 7;
+    return o->format_version ? (uint32_t)o->format_version : oldest;
 }
 
 static bool encode(const CoverMergeCliOptions *o, CoverCounts *c, StrBuf *out, Error *err)
@@ -367,8 +369,8 @@ static bool watch_folder(const CoverMergeCliOptions *o, CoverPool *pool, Arena *
         cli_say("left out: %" STR_FMT, STR_ARG(pool->refused.at[i]));
     if (pool->refused.len)
         cli_say("what was left out is kept in '%" STR_FMT "' as *.refused", STR_ARG(o->watch));
-    cli_say("%llu profiles of %.1f MB merged", (unsigned long long)pool->file_count,
-            (double)pool->byte_count / 1e6);
+    cli_say("%llu profile%s of %.1f MB merged", (unsigned long long)pool->file_count,
+            plural_s(pool->file_count), (double)pool->byte_count / 1e6);
     if (pool->file_count == 0)
         return error_set(err, ERROR_NOT_FOUND, "no profile came to '%" STR_FMT "'",
                          STR_ARG(o->watch));

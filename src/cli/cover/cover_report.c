@@ -85,7 +85,7 @@ static const Option options[] = {
     OPT_I64(0, "fail-uncovered-branches", CoverReportOptions, uncovered[GATE_BRANCHES], "N",
             "the same for branches"),
     OPT_FLAG(0, "per-file", CoverReportOptions, per_file,
-             "each file is to pass what --fail-under and its like ask for"),
+             "each file must meet --fail-under and the other limits"),
     COLOUR_OPTION(CoverReportOptions, colour),
 };
 

@@ -115,7 +115,7 @@ static const char *how_to_keep(const CoverSession *s, CoverKind kind)
         return "";
     if (s->o->continuous)
         return "; --continuous needs it compiled with 'assay cover flags --continuous clang'";
-    return "; --continuous keeps the counts of what ends like that";
+    return "; --continuous keeps the counts of programs that end like this";
 }
 
 static void say_why_nothing(const CoverSession *s)
@@ -139,19 +139,15 @@ static void say_why_nothing(const CoverSession *s)
     else if (counts)
         cli_say("no counts yet");
     else if (kind == COVER_KIND_NONE)
-        cli_say("no counts: '%" STR_FMT "' is not built to count, and nothing that it ran is; "
-                "'assay cover flags clang|gcc|rustc' prints what to compile with, and "
-                "--engine ptrace needs no flags",
+        cli_say("no counts: neither '%" STR_FMT "' nor a program that it ran is built to count; "
+                "'assay cover flags clang|gcc|rustc' prints the compiler's flags, and "
+                "--engine ptrace needs none",
                 STR_ARG(program->path));
     else
-        cli_say("no counts: nothing that '%" STR_FMT "' ran is built to count; 'assay cover flags "
-                "clang|gcc|rustc' prints what to compile with",
+        cli_say("no counts: no program that '%" STR_FMT
+                "' ran is built to count; 'assay cover flags "
+                "clang|gcc|rustc' prints the compiler's flags",
                 STR_ARG(program->path));
-}
-
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
 }
 
 // A program of cargo's that came to its end has counts.
@@ -169,7 +165,7 @@ static void say_silent_programs(const CoverSession *s)
     if (silent)
         cli_say("%zu program%s wrote no counts, '%" STR_FMT "' first: crashed, killed, or not run "
                 "after an earlier one failed (cargo's --no-fail-fast)%s",
-                silent, plural(silent), STR_ARG(first),
+                silent, plural_s(silent), STR_ARG(first),
                 s->o->continuous ? "" : "; --continuous keeps the counts of those that crash");
 }
 
@@ -198,7 +194,7 @@ static void say_results(const CoverSession *s)
                 "(--wait TIME waits for them)",
                 r->survivors, r->survivors == 1 ? "" : "es", r->survivors == 1 ? "s" : "");
     if (r->pool.taken.len)
-        cli_say("%zu profiles are still being written by processes that outlive the command; "
+        cli_say("profiles that processes still write after the end of the command: %zu; "
                 "they are left in '%" STR_FMT "'",
                 r->pool.taken.len, STR_ARG(r->pool.folder));
     if (r->gcov_without_notes)
@@ -210,19 +206,20 @@ static void say_results(const CoverSession *s)
                 "workspace count, functions that only they contain do not",
                 r->pool.binary_ids.len - cover_objects_matched(&r->objects));
     else if (!cover_objects_complete(&r->objects) && r->pool.counts.profile_count)
-        cli_say("of %zu objects that wrote counts %zu were found; name the others with --object",
-                r->pool.binary_ids.len, r->objects.found.len);
+        cli_say("%zu object%s wrote counts, and %zu of them were found; name the others with "
+                "--object",
+                r->pool.binary_ids.len, plural_s(r->pool.binary_ids.len), r->objects.found.len);
     if (s->o->quiet)
         return;
     StrBuf text = {0};
     if (r->pool.file_count)
         strbuf_printf(&text, "%llu profile%s (%.1f MB) of %zu object%s",
-                      (unsigned long long)r->pool.file_count, plural(r->pool.file_count),
+                      (unsigned long long)r->pool.file_count, plural_s(r->pool.file_count),
                       (double)r->pool.byte_count / 1e6, r->objects.found.len,
-                      plural(r->objects.found.len));
+                      plural_s(r->objects.found.len));
     if (r->gcov_data)
         strbuf_printf(&text, "%s%llu data file%s of gcc", text.len ? ", " : "",
-                      (unsigned long long)r->gcov_data, plural(r->gcov_data));
+                      (unsigned long long)r->gcov_data, plural_s(r->gcov_data));
     if (text.len)
         cli_say("%" STR_FMT " in '%" STR_FMT "'", STR_ARG(strbuf_str(&text)), STR_ARG(r->folder));
     strbuf_deinit(&text);

@@ -56,8 +56,8 @@ static void say_result(const CoverSession *s, const CoverTraceResult *r)
         cli_say("%llu addresses of the debug information lie inside instructions; left out",
                 (unsigned long long)r->off_boundary);
     if (r->unreachable)
-        cli_say("%llu processes kept their memory to themselves (PR_SET_DUMPABLE): lines that they "
-                "reached later are not known; as root they are",
+        cli_say("processes that do not let others read their memory (PR_SET_DUMPABLE): %llu; lines "
+                "that they reached later are not known; as root they are",
                 (unsigned long long)r->unreachable);
     if (r->unreadable)
         cli_say("%llu times a program ran that you may run but not read: its lines are not known "
@@ -88,7 +88,8 @@ static void say_result(const CoverSession *s, const CoverTraceResult *r)
         return;
     }
     if (r->sites && !s->o->quiet)
-        cli_say("%llu of %llu lines ran, in %llu process%s; they are hit or not, not counted",
+        cli_say("%llu of %llu lines ran, in %llu process%s; a line is hit or not, its runs are not "
+                "counted",
                 (unsigned long long)r->lines_ran, (unsigned long long)r->lines,
                 (unsigned long long)r->processes, r->processes == 1 ? "" : "es");
 }

@@ -75,7 +75,8 @@ static const Option heap_options[] = {
     OPT_FLAG('q', "quiet", HeapOptions, quiet, "print only errors"),
     OPT_LIST(0, "debug-dir", HeapOptions, debug_dirs, "DIR",
              "look for separate debug information here, too"),
-    OPT_LIST('I', "source-path", HeapOptions, source_paths, "DIR", "look for sources here, too"),
+    OPT_LIST('I', "source-path", HeapOptions, source_paths, "OLD=NEW",
+             "read source files whose path begins with OLD at NEW"),
     HEAP_GATE_OPTIONS(HeapOptions, gates),
     BUILD_OPTIONS(HeapOptions, build),
 };
@@ -147,7 +148,7 @@ static bool check_attached(const HeapOptions *o, bool has_command, Error *err)
                                                                      : NULL;
     if (o->pid > INT32_MAX)
         return error_set(err, ERROR_USAGE, "there is no process %" PRIu64, o->pid);
-    return !with || error_set(err, ERROR_USAGE, "-p does not go with %s", with);
+    return !with || error_set(err, ERROR_USAGE, "-p cannot be combined with %s", with);
 }
 
 static bool find_target(Heap *h, Error *err)

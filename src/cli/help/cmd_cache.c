@@ -165,8 +165,10 @@ static int look_after(CommandLine *line, void *values)
     Error err;
     if (line->operands.len)
         return usage_error(line->cmd,
-                           "it takes no argument; to remove a part, type --clear=%" STR_FMT,
-                           STR_ARG(line->operands.at[0]));
+                           "no argument is expected, but '%" STR_FMT
+                           "' is given; to remove a part, "
+                           "type --clear=%" STR_FMT,
+                           STR_ARG(line->operands.at[0]), STR_ARG(line->operands.at[0]));
     if (!open_cache(line->arena, &c, &err))
         return cli_fail(&err);
     measure(&c);

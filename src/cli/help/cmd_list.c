@@ -304,8 +304,10 @@ static int list_events(CommandLine *line, void *values)
     if (l.rows.len || o->json)
         return show(&l, o);
     Error err;
-    error_set(&err, ERROR_NOT_FOUND, "no event of this machine matches '%" STR_FMT "'",
-              STR_ARG(line->operands.at[0]));
+    Str wanted = line->operands.at[0];
+    error_set(&err, ERROR_NOT_FOUND, "no event of this machine matches '%" STR_FMT "'%s",
+              STR_ARG(wanted),
+              str_find_char(wanted, '/') != SIZE_MAX ? ", and no file has this name" : "");
     if (l.no_tracepoints.kind != ERROR_NONE)
         error_hint(&err, "tracepoints cannot be listed: %s; %s", l.no_tracepoints.text,
                    l.no_tracepoints.hint);

@@ -237,7 +237,8 @@ static void add_head(const AnnotateView *v, StrBuf *out)
         strbuf_add_char(out, ' ');
         strbuf_add_terminal(out, name);
         if (m == 0)
-            strbuf_printf(out, " · %llu samples", (unsigned long long)a->samples);
+            strbuf_printf(out, " · %llu sample%s", (unsigned long long)a->samples,
+                          plural_s(a->samples));
         strbuf_add_char(out, '\n');
     }
     if (v->has_calls)
@@ -246,7 +247,8 @@ static void add_head(const AnnotateView *v, StrBuf *out)
         strbuf_add(out, STR("no debug information, so these are its instructions; build with -g to "
                             "see source lines\n"));
     if (v->others)
-        strbuf_printf(out, "%zu other functions have this name too; give more of it for those\n",
+        strbuf_printf(out,
+                      "other functions with this name: %zu; give a longer name to choose one\n",
                       v->others);
     strbuf_add_char(out, '\n');
 }
@@ -410,7 +412,7 @@ static void add_file_head(const AnnotateView *v, StrBuf *out, const FileRows *f,
         strbuf_add(out, STR("  (not found here, nor when it was recorded; --source-path OLD=NEW "
                             "says where it is)"));
     else if (v->wanted_line > s->lines.len)
-        strbuf_printf(out, "  (has %zu lines)", s->lines.len);
+        strbuf_printf(out, "  (has %zu line%s)", s->lines.len, plural_s(s->lines.len));
     if (v->executions && file.v && f->executed == EXECUTIONS_NO_FILE)
         strbuf_add(out, STR("  (not counted)"));
     strbuf_add_char(out, '\n');

@@ -61,7 +61,7 @@ static void add_one(StrBuf *out, const Profile *p, const ArgumentValues *v)
     strbuf_printf(out, ": %" PRIu64 " values, %" PRId64 " to %" PRId64 ", mean %.4g", v->count,
                   v->least, v->most, v->mean);
     if (v->samples < v->count)
-        strbuf_printf(out, " (from %" PRIu64 " samples)", v->samples);
+        strbuf_printf(out, " (from %" PRIu64 " sample%s)", v->samples, plural_s(v->samples));
     strbuf_add_char(out, '\n');
     uint64_t largest = 1;
     for (size_t i = 0; i < v->buckets.len; i++)

@@ -147,10 +147,14 @@ static bool metric_to_show(Diff *d, Error *err)
     MetricId id = d->side[DIFF_NEW].selections[0].metric;
     if (d->view.d.metrics.len == 0)
         return error_set(err, ERROR_NOT_FOUND, "the recordings have neither samples nor counts");
-    if (d->o->sort.len && (!word || !heap_metric_find(p, word->metric, &id)))
-        return error_set(err, ERROR_USAGE,
-                         "--sort %" STR_FMT " is no metric of recordings of the heap",
-                         STR_ARG(d->o->sort));
+    if (d->o->sort.len && (!word || !heap_metric_find(p, word->metric, &id))) {
+        (void)error_set(err, ERROR_USAGE,
+                        "the new recording has no metric '%" STR_FMT "' for --sort",
+                        STR_ARG(d->o->sort));
+        return error_hint(err,
+                          "recordings of assay heap have: total, blocks, peak, end, short-lived, "
+                          "lifetime, malloc-time, copied");
+    }
     d->view.metric = 0;
     if (id.v < p->metrics.name.len)
         d->view.metric = profile_diff_metric(&d->view.d, profile_text(p, p->metrics.name.at[id.v]));
@@ -340,7 +344,8 @@ static void draw_flame(const Diff *d, const CallTree tree[DIFF_SIDES], const Wei
     diff_add_amount(&subtitle, m->total[DIFF_OLD], m, m->known[DIFF_OLD]);
     strbuf_add(&subtitle, STR(" \u2192 "));
     diff_add_amount(&subtitle, m->total[DIFF_NEW], m, m->known[DIFF_NEW]);
-    strbuf_add(&subtitle, STR("; widths are those after, what is gone has none"));
+    strbuf_add(&subtitle,
+               STR("; widths are those of the new recording: calls that are gone have none"));
     const FlameOptions options = {
         .title = strbuf_str(&title),
         .subtitle = strbuf_str(&subtitle),
@@ -513,10 +518,10 @@ static int diff(CommandLine *line, void *values)
     if (!o->by)
         o->by = &bys[0];
     if (!find_files(line, o, files))
-        return usage_error(line->cmd, "diff compares two recordings, the old one first, or sets of "
-                                      "them: -a OLD … -b NEW …");
+        return usage_error(line->cmd, "give two recordings, the old one first; or sets of them: "
+                                      "-a OLD … -b NEW …");
     if (o->json && o->markdown)
-        return usage_error(line->cmd, "--json and --markdown exclude each other");
+        return usage_error(line->cmd, "--json and --markdown cannot be combined");
     if (!(o->confidence > 0 && o->confidence < 100) || !(o->margin >= 0 && o->margin < 100))
         return usage_error(line->cmd, "--confidence and --margin are percentages below 100");
     if (names_surveys(line))

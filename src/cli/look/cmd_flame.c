@@ -228,7 +228,7 @@ static int write_picture(const FlameCommandOptions *o, Str svg, const FlameResul
         return cli_fail(&err);
     StrBuf words = {0};
     strbuf_add(&words, o->output);
-    strbuf_printf(&words, ": %zu frames", result->drawn);
+    strbuf_printf(&words, ": %zu frame%s", result->drawn, plural_s(result->drawn));
     if (result->dropped)
         strbuf_printf(&words, ", %llu branches narrower than %.2g px left out",
                       (unsigned long long)result->dropped, result->cut_px);

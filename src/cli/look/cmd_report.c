@@ -280,7 +280,7 @@ static double tree_percent(const ReportOptions *o)
 static bool request_from_options(const Command *cmd, const ReportOptions *o, ReportRequest *request)
 {
     if (o->lines && o->by && !(o->by->kind == KEY_ROWS && o->by->by == BY_LINE)) {
-        usage_error(cmd, "--lines and --by %s exclude each other", o->by->word);
+        usage_error(cmd, "--lines and --by %s cannot be combined", o->by->word);
         return false;
     }
     if (o->lines)
@@ -296,7 +296,7 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
     if (o->children)
         request->sort = FLAT_BY_TOTAL;
     if (o->json && o->csv) {
-        usage_error(cmd, "--json and --csv exclude each other");
+        usage_error(cmd, "--json and --csv cannot be combined");
         return false;
     }
     bool is_tree = o->tree.len || o->inverted;
@@ -321,7 +321,7 @@ static bool request_from_options(const Command *cmd, const ReportOptions *o, Rep
         return false;
     }
     if (o->calls && o->slow.len) {
-        usage_error(cmd, "--calls and --slow exclude each other");
+        usage_error(cmd, "--calls and --slow cannot be combined");
         return false;
     }
     if ((o->calls || o->slow.len) &&
@@ -757,6 +757,9 @@ static bool heap_metric_asked(const ReportOptions *o, enum HeapMetric *ret)
 static bool wants_heap_screen(const ReportOptions *o, const Opened *opened)
 {
     Str keys = o->sort, word;
+    WaitBy waits;
+    if (o->calls || o->slow.len || o->critical || wants_waits(o, &waits))
+        return false;
     bool only_heap_words = true;
     while (str_next_part(&keys, ',', &word))
         only_heap_words &= heap_sort_find(word) != NULL;
@@ -806,7 +809,8 @@ static bool check_heap_rows(const ReportOptions *o, const Opened *opened, Error 
         return error_hint(err, "record one: assay heap -- ./prog");
     }
     return wants_heap_screen(o, opened) ||
-           error_set(err, ERROR_USAGE, "--by %s goes with no other form of the report but --csv",
+           error_set(err, ERROR_USAGE,
+                     "--by %s can be combined with --csv only, not with other forms of the report",
                      o->by->word);
 }
 
@@ -927,7 +931,7 @@ const Command report_command = {
     .group = "look",
     .summary = "show where a recording's, or a command's, time went",
     .first = "  assay report              the newest result of record: profile.assay\n"
-             "  assay report FILE --tree  who calls whom\n"
+             "  assay report FILE --tree  the call tree\n"
              "  assay report -- CMD       record a command and report at once\n",
     .usage =
         "[OPTION ...] [FILE [COUNTS ...]]\n[OPTION ...] -- CMD [ARG ...]\n--prof FILE [COUNTS ...]",

@@ -146,7 +146,8 @@ static int serve_page(const ViewCommandOptions *o, Str page)
     strbuf_deinit(&address);
     if (cli_env("SSH_CONNECTION").len)
         say_how_to_forward(&server);
-    cli_say_hint(STR("who knows the address can read the page; Ctrl-C ends it"));
+    cli_say_hint(
+        STR("every user of this machine who knows the address can read the page; Ctrl-C ends it"));
     stop_begin(&signals);
     if (ok && !page_server_run(&server, page, o->idle_ns, stop_flag(), &end, &err)) {
         cli_fail(&err);
@@ -347,7 +348,7 @@ static int view_a_recording(CommandLine *line, void *values)
     if (!o->serve && (o->port || o->idle_ns != IDLE_NS))
         return usage_error(line->cmd, "--port and --idle are for --serve");
     if (o->serve && o->html.len)
-        return usage_error(line->cmd, "--serve and --html exclude each other");
+        return usage_error(line->cmd, "--serve and --html cannot be combined");
     if (o->port > UINT16_MAX || o->idle_ns <= 0)
         return usage_error(line->cmd, "--port is at most 65535, --idle above 0");
     live_options_settle(line, &o->live, &o->selection, o->force);

@@ -385,8 +385,10 @@ static void add_advice(StrBuf *out, const DiffView *v)
     name_add_fitting(out, row->name, 30);
     if (needed < 1000)
         strbuf_printf(out, ": about %.0f recordings of each side\n", needed);
-    else
+    else if (v->d.metrics.at[v->metric].sampled)
         strbuf_add(out, STR(": longer recordings, or a higher -F\n"));
+    else
+        strbuf_add(out, STR(": more than 1,000 recordings of each side\n"));
 }
 
 void diff_add_text(StrBuf *out, const DiffView *v)

@@ -32,7 +32,8 @@ bool diff_survey_parts(Arena *arena, const Str folders[DIFF_SIDES], DiffParts *r
         if (!survey_folder_is(folders[side])) {
             Str survey = folders[!side];
             error_set(err, ERROR_USAGE,
-                      "'%" STR_FMT "' is a survey, '%" STR_FMT "' is none: they cannot be compared",
+                      "'%" STR_FMT "' is a survey and '%" STR_FMT
+                      "' is not: they cannot be compared",
                       STR_ARG(survey), STR_ARG(folders[side]));
             return error_hint(err, "name a recording of the survey, such as %" STR_FMT "/cpu.assay",
                               STR_ARG(survey));

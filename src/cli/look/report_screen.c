@@ -483,7 +483,7 @@ static void add_nothing(StrBuf *out, const Report *r)
         strbuf_add(out, STR("no samples: the program used too little CPU to be seen by timers;\n"
                             "run it many times in one recording: assay record -- sh -c '...'\n"));
     else if (profile_fact(r->profile, STR(FACT_PROBE_HIT_NS)).len)
-        strbuf_add(out, STR("no samples: nothing that was recorded reached the probe\n"));
+        strbuf_add(out, STR("no samples: no recorded process reached the probe\n"));
     else
         strbuf_add(out, STR("no samples: the program used too little CPU to be seen at this rate,\n"
                             "or ended at once. A higher rate sees more: assay record -F 4999\n"));
@@ -510,8 +510,8 @@ void screen_add_table(StrBuf *out, const Report *r, const ScreenStyle *style)
         shown++;
     }
     if (below)
-        strbuf_printf(out, "%zu rows below %.4g%% are not shown (--percent-limit)\n", below,
-                      style->percent_limit);
+        strbuf_printf(out, "%zu row%s below %.4g%% %s not shown (--percent-limit)\n", below,
+                      plural_s(below), style->percent_limit, below == 1 ? "is" : "are");
 }
 
 void screen_add_lines(StrBuf *out, const Report *r, const ScreenStyle *style)
@@ -616,7 +616,7 @@ void screen_add_next(StrBuf *out, const Report *r, Str path, const ScreenStyle *
     if (r->rows.len == 0)
         return;
     if (path.len == 0) { // a command was recorded, and nothing is left of it
-        strbuf_add(out, STR("next: the same with --recording FILE keeps what was recorded\n"));
+        strbuf_add(out, STR("next: add --recording FILE to keep the recording\n"));
         return;
     }
     StrBuf word = {0}, after = {0};

@@ -167,7 +167,7 @@ static int view_command(const CommandLine *line, void *values, const RecordingVi
     size_t recordings = line->dashes == SIZE_MAX ? line->operands.len : line->dashes;
     if (recordings)
         return usage_error(line->cmd,
-                           "a recording and a command exclude each other: '%" STR_FMT "'",
+                           "a recording and a command cannot be combined: '%" STR_FMT "'",
                            STR_ARG(line->operands.at[0]));
     if (view->check && !view->check(line->cmd, values, &none))
         return STATUS_USAGE;

@@ -172,8 +172,8 @@ void wait_table_add(StrBuf *out, const Report *r, const WaitColumns *c, const Sc
         shown++;
     }
     if (below)
-        strbuf_printf(out, "%zu rows below %.4g%% are not shown (--percent-limit)\n", below,
-                      style->percent_limit);
+        strbuf_printf(out, "%zu row%s below %.4g%% %s not shown (--percent-limit)\n", below,
+                      plural_s(below), style->percent_limit, below == 1 ? "is" : "are");
 }
 
 void wait_table_add_lines(StrBuf *out, const Report *r, const WaitColumns *c,

@@ -165,11 +165,20 @@ static void add_line(StrBuf *out, const Profile *p, WaitBy by, const WaitLine *l
 void waits_add_table(StrBuf *out, const Profile *p, WaitBy by, size_t limit)
 {
     static const char *const names[] = {"class", "lock", "file, socket or pipe", "woken by"};
+    static const Str none[] = {STR_INIT("no thread waited\n"),
+                               STR_INIT("no thread waited for a lock\n"),
+                               STR_INIT("no thread waited for a file, socket or pipe\n"),
+                               STR_INIT("which threads ended waits is not known\n")};
     if (p->waits.thread.len == 0) {
         strbuf_add(out, STR("no waits were recorded: assay record --wait -- CMD\n"));
         return;
     }
     WaitLineVec lines = wait_lines(p, by, by == WAIT_BY_CLASS);
+    if (lines.len == 0) {
+        strbuf_add(out, none[by]);
+        vec_free(&lines);
+        return;
+    }
     WaitTotals t = wait_totals(p);
     bool times = by == WAIT_BY_LOCK || by == WAIT_BY_FILE;
     strbuf_printf(out, "     time  share    waits%s  longest  %s\n",
@@ -199,9 +208,9 @@ void waits_add_critical(StrBuf *out, const Critical *c, const Profile *p, size_t
                   "can gain\n",
                   (unsigned long long)c->steps, c->steps == 1 ? "" : "s");
     if (!str_equal(profile_fact(p, STR(FACT_WAITS)), STR("bpf")))
-        strbuf_add(out,
-                   STR("who ended a wait was not recorded, so the path stays in one thread; it "
-                       "needs BPF\n"));
+        strbuf_add(
+            out, STR("which thread ended a wait was not recorded, because that needs BPF: the path "
+                     "stays in one thread\n"));
     strbuf_add(out, STR("     time  share  thread           does\n"));
     for (size_t i = 0; i < c->lines.len && (limit == 0 || i < limit); i++) {
         const CriticalLine *l = &c->lines.at[i];

@@ -142,22 +142,82 @@ static bool selects_samples(const SelectionOptions *o)
            o->comms.len;
 }
 
+static bool has_texts(const Profile *p)
+{
+    bool found = false;
+    for (size_t m = 0; m < p->metrics.name.len; m++)
+        found |= metric_is_text(p, (MetricId){(uint32_t)m});
+    return found;
+}
+
+// A part of recordings that not every format has a place for.
+typedef struct PartHeld {
+    const char *name;
+    size_t held_at; // in ExportFormat
+    size_t rows;    // that the recording has
+    bool is_counted;
+} PartHeld;
+
+static bool holds(const ExportFormat *f, const PartHeld *part)
+{
+    return *(const bool *)((const char *)f + part->held_at);
+}
+
+// "json, sqlite and parquet": the formats of tables that hold all the parts that `format` leaves
+// out.
+static void add_holders(const ExportFormat *format, const PartHeld *parts, size_t count,
+                        StrBuf *out)
+{
+    size_t left = 0, before = 0;
+    for (int is_written = 0; is_written < 2; is_written++)
+        for (size_t i = 0; i < export_format_count; i++) {
+            const ExportFormat *f = &export_formats[i];
+            bool all = f->holds_lines;
+            for (size_t k = 0; k < count; k++)
+                all &= !parts[k].rows || holds(format, &parts[k]) || holds(f, &parts[k]);
+            if (!all)
+                continue;
+            if (!is_written)
+                left++;
+            else
+                strbuf_printf(out, "%s%s",
+                              before == 0         ? ""
+                              : before + 1 < left ? ", "
+                                                  : " and ",
+                              f->name);
+            before += (size_t)is_written;
+        }
+    strbuf_printf(out, left == 1 ? " has them" : " have them");
+}
+
 // Names the tables of the recording for which the format has no place.
 static void say_left_out(const Profile *p, const ExportFormat *format)
 {
+#define AT(field) offsetof(ExportFormat, field)
+    const PartHeld parts[] = {
+        {"single calls", AT(holds_calls), p->calls.thread.len, true},
+        {"the objects of waits", AT(holds_waits), p->waits.thread.len, false},
+        {"the texts of probes", AT(holds_texts), has_texts(p), false},
+        {"executions of lines", AT(holds_lines), p->line_counts.line.len, true},
+        {"calls of functions", AT(holds_counts), p->function_counts.count.len, true},
+        {"branches", AT(holds_cover), p->branch_counts.line.len, true},
+        {"regions", AT(holds_cover), p->region_counts.count.len, true},
+        {"decisions", AT(holds_cover), p->decisions.line.len, true},
+    };
+#undef AT
     StrBuf what = {0};
-    bool has_texts = false;
-    for (size_t m = 0; m < p->metrics.name.len; m++)
-        has_texts |= metric_is_text(p, (MetricId){(uint32_t)m});
-    if (!format->holds_calls && p->calls.thread.len)
-        strbuf_printf(&what, "single calls (%zu)", p->calls.thread.len);
-    if (!format->holds_waits && p->waits.thread.len)
-        strbuf_printf(&what, "%sthe objects of waits", what.len ? ", " : "");
-    if (!format->holds_texts && has_texts)
-        strbuf_printf(&what, "%sthe texts of probes", what.len ? ", " : "");
-    if (what.len)
-        cli_say("%s has no place for %" STR_FMT "; json, sqlite and parquet have them",
-                format->name, STR_ARG(strbuf_str(&what)));
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (!parts[i].rows || holds(format, &parts[i]))
+            continue;
+        strbuf_printf(&what, "%s%s", what.len ? ", " : "", parts[i].name);
+        if (parts[i].is_counted)
+            strbuf_printf(&what, " (%zu)", parts[i].rows);
+    }
+    if (what.len) {
+        strbuf_add(&what, STR("; "));
+        add_holders(format, parts, ARRAY_LEN(parts), &what);
+        cli_say("%s has no place for %" STR_FMT, format->name, STR_ARG(strbuf_str(&what)));
+    }
     strbuf_deinit(&what);
 }
 
@@ -210,7 +270,7 @@ static int export_profile(void *values, const Opened *opened)
     if (!share_selected(&o->share, p, &request.selection, &err))
         return cli_fail(&err);
     if (o->send.url.len && names_file(o->output)) {
-        error_set(&err, ERROR_USAGE, "-o and --to exclude each other");
+        error_set(&err, ERROR_USAGE, "-o and --to cannot be combined");
         return cli_fail(&err);
     }
     int status = write_export(format, p, &request, o);

@@ -47,8 +47,9 @@ static int merge(CommandLine *line, void *values)
     StoreOptions store = {.force = o->force};
     ok = ok && store_write(output, &store, &all, &err);
     if (ok)
-        cli_say("%zu samples of %zu recordings are now in '%" STR_FMT "'", all.samples.stack.len,
-                inputs->len, STR_ARG(output));
+        cli_say("%zu sample%s of %zu recording%s written to '%" STR_FMT "'", all.samples.stack.len,
+                plural_s(all.samples.stack.len), inputs->len, plural_s(inputs->len),
+                STR_ARG(output));
     profile_deinit(&all);
     return ok ? STATUS_OK : cli_fail(&err);
 }

@@ -27,6 +27,10 @@
 
 enum { CPUS_MAX = 65536, MIN_WAIT_NS = 100000, FLIGHT_BYTES = 16 << 20 };
 
+// Values of options that were not given.
+#define NO_REPEAT UINT64_MAX
+#define NOT_GIVEN INT64_MIN
+
 typedef struct RecordOptions {
     Str freq;
     uint64_t period;
@@ -51,10 +55,10 @@ typedef struct RecordOptions {
     bool copy_stacks;
     bool no_args;
     uint64_t max_bytes;
-    uint64_t repeat;
+    uint64_t repeat; // NO_REPEAT: not given
     Str against;
     bool wait;
-    int64_t min_wait_ns;
+    int64_t min_wait_ns; // NOT_GIVEN: not given
     StrVec calls;
     Str key;
     Str slow;
@@ -136,9 +140,9 @@ static const Option record_options[] = {
     OPT_FLAG(0, "all-user", RecordOptions, user_only, "leave the kernel out"),
     OPT_FLAG(0, "all-kernel", RecordOptions, kernel_only, "leave the programs out"),
     OPT_FLAG('i', "no-inherit", RecordOptions, no_inherit, "leave new threads and children out"),
-    OPT_FLAG(
-        0, "copy-stacks", RecordOptions, copy_stacks,
-        "copy the stack of every sample, also stacks that a program in the kernel would recognise"),
+    OPT_FLAG(0, "copy-stacks", RecordOptions, copy_stacks,
+             "let perf copy the stack of every sample, where a program in the kernel would "
+             "recognise it, or copy less at a probe"),
     OPT_FLAG(0, "no-runtimes", RecordOptions, no_runtimes,
              "do not read what Java, Node.js and Python know of their code"),
     OPT_FLAG(0, "wait", RecordOptions, wait,
@@ -216,7 +220,7 @@ typedef struct RecordSetup {
     Program program;
     U32Vec pids, tids, cpus;
     Str output;
-    Confinement confinement; // with sampling.confine
+    Confinement confinement; // with sampling.confine, and for the names of a flight recorder
     bool is_written;         // the recording is complete
 } RecordSetup;
 
@@ -288,15 +292,16 @@ static bool check_combination(const RecordSetup *r, const RecordOptions *o, bool
     bool attach = r->pids.len || r->tids.len;
     bool wide = o->system_wide || o->cpus.len;
     if (!attach && !wide && !command) {
-        (void)error_set(err, ERROR_USAGE, "no command, process or CPU to record is named");
-        return error_hint(err, "assay record -- CMD, or -p PID, or -a");
+        (void)error_set(err, ERROR_USAGE, "nothing to record: no command, process or CPU is given");
+        return error_hint(
+            err, "write assay record -- CMD; or -p PID for a process, -a for the whole machine");
     }
     if (attach && command)
-        return error_set(err, ERROR_USAGE, "a command and -p or -t exclude each other");
+        return error_set(err, ERROR_USAGE, "a command and -p or -t cannot be combined");
     if (attach && wide)
         return error_set(err, ERROR_USAGE, "-a and -C exclude -p and -t");
     if (o->user_only && o->kernel_only)
-        return error_set(err, ERROR_USAGE, "--all-user and --all-kernel exclude each other");
+        return error_set(err, ERROR_USAGE, "--all-user and --all-kernel cannot be combined");
     if (o->heap &&
         (attach || wide || o->events.len || o->period != RECORD_PERIOD_NONE || o->kernel_only))
         return error_set(err, ERROR_USAGE,
@@ -305,9 +310,13 @@ static bool check_combination(const RecordSetup *r, const RecordOptions *o, bool
     if (o->heap && r->sampling.engine != ENGINE_AUTO && r->sampling.engine != ENGINE_TIMER)
         return error_set(err, ERROR_USAGE, "--heap needs --engine timer");
     if ((o->when.len || o->memory_bytes) && !o->flight)
-        return error_set(err, ERROR_USAGE, "--memory and --when belong to --flight");
-    if (o->flight && (o->heap || o->repeat))
-        return error_set(err, ERROR_USAGE, "--flight takes no --heap or --repeat");
+        return error_set(err, ERROR_USAGE, "--memory and --when need --flight");
+    if (o->flight && (o->heap || o->repeat != NO_REPEAT))
+        return error_set(err, ERROR_USAGE, "--flight cannot be combined with --heap or --repeat");
+    if (o->repeat == 0)
+        return error_set(err, ERROR_USAGE, "--repeat takes a number of recordings from 1, not 0");
+    if (o->min_wait_ns != NOT_GIVEN && !o->wait)
+        return error_set(err, ERROR_USAGE, "--min-wait needs --wait");
     if (o->key.len && !o->calls.len)
         return error_set(err, ERROR_USAGE, "--key needs --calls 'BEGIN..END'");
     SlowLimit limit;
@@ -316,7 +325,19 @@ static bool check_combination(const RecordSetup *r, const RecordOptions *o, bool
     if (o->slow.len && !slow_limit_parse(o->slow, &limit, err))
         return false;
     if (o->heap && o->calls.len)
-        return error_set(err, ERROR_USAGE, "--heap takes no --calls");
+        return error_set(err, ERROR_USAGE, "--heap cannot be combined with --calls");
+    return true;
+}
+
+// Refuses conditions on calls or waits that are not recorded: these could never hold.
+static bool check_when(const When *when, const RecordOptions *o, Error *err)
+{
+    if (when->measure == WHEN_WAITS && !o->wait)
+        return error_set(err, ERROR_USAGE, "--when '%" STR_FMT "' needs --wait",
+                         STR_ARG(when->text));
+    if (when->measure == WHEN_CALLS && !o->calls.len)
+        return error_set(err, ERROR_USAGE, "--when '%" STR_FMT "' needs --calls %" STR_FMT,
+                         STR_ARG(when->text), STR_ARG(when->function));
     return true;
 }
 
@@ -374,7 +395,8 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
                              .sources = &r->sources,
                              .calls = &r->calls,
                              .has_when = o->when.len > 0};
-        if (o->when.len && !when_parse(o->when, &r->flight.when, err))
+        if (o->when.len &&
+            !(when_parse(o->when, &r->flight.when, err) && check_when(&r->flight.when, o, err)))
             return false;
         s->watch = flight_watch;
         s->watch_ctx = &r->flight;
@@ -382,7 +404,7 @@ static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Er
     }
     s->waits = o->wait;
     s->calls = &r->calls;
-    s->min_wait_ns = o->min_wait_ns;
+    s->min_wait_ns = o->min_wait_ns == NOT_GIVEN ? MIN_WAIT_NS : o->min_wait_ns;
     s->environment = environ;
     s->no_runtimes = o->no_runtimes;
     s->copy_stacks = o->copy_stacks;
@@ -410,13 +432,16 @@ static void say_result(const Profile *p, const SamplingResult *r, Str path, uint
 {
     StrBuf b = {0};
     if (str_equal(profile_fact(p, STR(FACT_COLLECTOR)), STR(COLLECTOR_HEAP)))
-        strbuf_printf(&b, "%zu samples and stacks that allocate", p->samples.stack.len);
+        strbuf_printf(&b, "samples and stacks that allocate: %zu", p->samples.stack.len);
     else
         record_add_counts(p, r, &b);
     strbuf_printf(&b, ", %" PRIu64 " lost", r->lost);
     if (r->with_stack && str_equal(profile_fact(p, STR(FACT_STACK_MODE)), STR("tables")))
         strbuf_printf(&b, ", %.1f %% complete stacks",
                       100.0 * (double)r->complete / (double)r->with_stack);
+    if (r->with_gap)
+        strbuf_printf(&b, ", %.1f %% but for a marked gap",
+                      100.0 * (double)r->with_gap / (double)r->with_stack);
     strbuf_printf(&b, ", ");
     cli_add_size(&b, bytes);
     strbuf_printf(&b, " in %" STR_FMT "; next: assay report %" STR_FMT, STR_ARG(path),
@@ -436,7 +461,6 @@ static void say_self_stats(const SamplingResult *r, int64_t symbolise_ns)
 static int finish_recording(RecordSetup *r, const RecordOptions *o, StoreWriter *writer,
                             Profile *profile, Sampling *sampling, const SamplingResult *result)
 {
-    const SymboliseHelp *help = r->sampling.confine ? &r->confinement.help : NULL;
     Error err = {0};
     FileIdentity file = {0};
     if (result->write_failed) {
@@ -444,6 +468,13 @@ static int finish_recording(RecordSetup *r, const RecordOptions *o, StoreWriter 
         store_writer_leave(writer);
         return status;
     }
+    bool is_confined = r->sampling.confine;
+    // A flight recorder has made files until now.
+    if (o->flight && (!sampling || sampling_needs_no_rights(sampling)))
+        is_confined = confinement_start(r->arena, writer, &r->confinement);
+    if (o->flight && is_confined)
+        confinement_enter(result->has_child);
+    const SymboliseHelp *help = is_confined ? &r->confinement.help : NULL;
     int64_t before = os_process_cpu_ns();
     size_t own_notes = profile->notes.key.len;
     symbols_resolve_recorded(r->arena, profile, sampling, &o->debug_dirs, &r->sources, help);
@@ -484,7 +515,7 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     flight_end(&r->flight);
     int status = STATUS_OK;
     if (o->flight && result.has_child && !result.child_runs && result.child_status == 0) {
-        cli_say("the command has not failed: nothing is written");
+        cli_say("the command did not fail, so no recording was written");
         store_writer_abandon(writer);
     } else {
         status = finish_recording(r, o, writer, &profile, sampling, &result);
@@ -569,9 +600,9 @@ static int record(CommandLine *line, void *values)
 {
     const RecordOptions *o = values;
     bool command = line->operands.len > 0 || build_options_given(&o->build);
-    if (!o->repeat && !o->against.len)
+    if (o->repeat == 0 || (o->repeat == NO_REPEAT && !o->against.len))
         return record_once(line->arena, o, line->words, command);
-    if (!o->repeat)
+    if (o->repeat == NO_REPEAT)
         return usage_error(line->cmd, "--against records in turns: say how many with --repeat N");
     if (!command)
         return usage_error(line->cmd, "--repeat records a command: assay record --repeat 5 -- CMD");
@@ -588,7 +619,7 @@ static int record(CommandLine *line, void *values)
 
 static int run_record(const Command *cmd, int argc, char **argv)
 {
-    RecordOptions o = {.period = RECORD_PERIOD_NONE, .min_wait_ns = MIN_WAIT_NS};
+    RecordOptions o = {.period = RECORD_PERIOD_NONE, .repeat = NO_REPEAT, .min_wait_ns = NOT_GIVEN};
     Arena arena = {0};
     event_filters_note(&arena, argc, argv, &o.filters);
     int status = command_run_parsed(cmd, argc, argv, &o, record);

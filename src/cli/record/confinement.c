@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "base/log.h"
 #include "cli/symbols.h"
 #include "os/privilege.h"
 #include "symbolise/debuginfod.h"
@@ -143,6 +144,14 @@ bool confinement_start(Arena *arena, StoreWriter *writer, Confinement *ret)
     ret->help = (SymboliseHelp){ask_to_cache, ask_to_find, ret};
     store_writer_delegate(writer, &ret->ends);
     return true;
+}
+
+void confinement_enter(bool may_signal)
+{
+    privilege_reduce(may_signal);
+    bool confined = privilege_confine(false);
+    log_debug(LOG_RECORD, 1, "rights reduced for names, %s",
+              confined ? "calls filtered" : "no filter");
 }
 
 void confinement_end(Confinement *c)

@@ -23,6 +23,10 @@ typedef struct Confinement {
 // False when there are none, or no process can be made: the recorder then stays as it is. `ret`
 // must stay where it is until confinement_end.
 bool confinement_start(Arena *arena, StoreWriter *writer, Confinement *ret);
+// Gives up the rights of this thread and of those that it starts; with `may_signal` it can still
+// send signals to a command that changed its user. For what runs after the recording; while it
+// runs, sampling does so (SamplingOptions.confine).
+void confinement_enter(bool may_signal);
 // Accepts one that was not started.
 void confinement_end(Confinement *c);
 

@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/record/confinement.h"
 #include "cli/record/recorded_symbols.h"
 #include "model/facts.h"
 #include "model/forget.h"
@@ -73,10 +74,26 @@ static bool complete(const Flight *f, Profile *p, Error *err)
     profile_sum_states(p);
     if (r->count)
         profile_note(p, NOTE_INFO, STR("flight-rounds"),
-                     "the recorder began anew %" PRIu64 " times, so that its tables do not grow; "
+                     "the recorder began anew %" PRIu64 " time%s, so that its tables do not grow; "
                      "it saw nothing for %.2f s of the whole run, %.2f s at most",
-                     r->count, (double)r->gaps_ns / NS_PER_S, (double)r->gap_ns / NS_PER_S);
+                     r->count, plural_s(r->count), (double)r->gaps_ns / NS_PER_S,
+                     (double)r->gap_ns / NS_PER_S);
     return true;
+}
+
+// Looks up the names without the rights that it does not need, since it reads programs that
+// strangers made, and writes the file, which was opened before.
+static bool write_named(const Flight *f, Sampling *s, Profile *p, StoreWriter *writer, Error *err)
+{
+    Confinement c;
+    bool is_confined = confinement_start(f->arena, writer, &c);
+    if (is_confined)
+        confinement_enter(false);
+    symbols_resolve_recorded(f->arena, p, s, f->debug_dirs, f->sources,
+                             is_confined ? &c.help : NULL);
+    bool ok = store_writer_finish_or_remove(writer, p, err);
+    confinement_end(&c);
+    return ok;
 }
 
 static int write_dump(const Flight *f, Sampling *s, Profile *p, Str why)
@@ -85,19 +102,21 @@ static int write_dump(const Flight *f, Sampling *s, Profile *p, Str why)
     StrBuf path = {0};
     Error err;
     StoreOptions store = {0};
+    StoreWriter *writer;
     setpriority(PRIO_PROCESS, 0, WRITER_NICE);
     sampling_snapshot(s, &result);
     if (!complete(f, p, &err))
         return cli_fail(&err);
     profile_note(p, NOTE_INFO, STR("flight"),
                  "the newest part of a recording, written because of %" STR_FMT, STR_ARG(why));
-    symbols_resolve_recorded(f->arena, p, s, f->debug_dirs, f->sources, NULL);
     if (!find_name(f, &path))
         return STATUS_FAILED;
-    if (!store_write(strbuf_str(&path), &store, p, &err))
+    if (!store_writer_open(strbuf_str(&path), &store, &writer, &err) ||
+        !write_named(f, s, p, writer, &err))
         return cli_fail(&err);
-    cli_say("%zu samples, %zu calls in %" STR_FMT " (%" STR_FMT ")", p->samples.stack.len,
-            p->calls.frame.len, STR_ARG(strbuf_str(&path)), STR_ARG(why));
+    cli_say("%zu sample%s, %zu call%s in %" STR_FMT " (%" STR_FMT ")", p->samples.stack.len,
+            plural_s(p->samples.stack.len), p->calls.frame.len, plural_s(p->calls.frame.len),
+            STR_ARG(strbuf_str(&path)), STR_ARG(why));
     return STATUS_OK;
 }
 
@@ -279,12 +298,14 @@ static void end_round(Flight *f, Profile *p, Sampling **s, const SamplingOptions
 static void add_result(SamplingResult *all, const SamplingResult *r)
 {
     uint64_t samples = all->samples + r->samples, lost = all->lost + r->lost;
+    uint64_t with_gap = all->with_gap + r->with_gap;
     uint64_t complete = all->complete + r->complete, with_stack = all->with_stack + r->with_stack;
     int64_t wall = all->wall_ns + r->wall_ns, cpu = all->recorder_cpu_ns + r->recorder_cpu_ns;
     *all = *r;
     all->samples = samples;
     all->lost = lost;
     all->complete = complete;
+    all->with_gap = with_gap;
     all->with_stack = with_stack;
     all->wall_ns = wall;
     all->recorder_cpu_ns = cpu;

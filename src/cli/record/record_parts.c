@@ -15,15 +15,14 @@ enum { DEFAULT_FREQ_HZ = 999 };
 bool record_parse_rate(Str freq, uint64_t period, SamplingOptions *s, Error *err)
 {
     if (period == 0)
-        return error_set(err, ERROR_USAGE,
-                         "-c 0 is not possible: a sample every N events, N at least 1");
+        return error_set(err, ERROR_USAGE, "-c takes a number of events from 1, not 0");
     s->period = period == RECORD_PERIOD_NONE ? 0 : period;
     s->freq_hz = DEFAULT_FREQ_HZ;
     if (freq.len == 0)
         return true;
     s->freq_given = true;
     if (s->period)
-        return error_set(err, ERROR_USAGE, "-F and -c exclude each other");
+        return error_set(err, ERROR_USAGE, "-F and -c cannot be combined");
     if (str_equal(freq, STR("max"))) {
         s->freq_hz = 0;
         return true;
@@ -71,11 +70,12 @@ bool record_check_program(const Program *p, Error *err)
 // Samples of a group hold values of all its members, so a sample may stand for several events.
 static void add_samples(const Profile *p, const SamplingResult *r, StrBuf *out)
 {
-    strbuf_printf(out, "%" PRIu64 " samples of %" STR_FMT, r->samples,
+    strbuf_printf(out, "%" PRIu64 " sample%s of %" STR_FMT, r->samples, plural_s(r->samples),
                   STR_ARG(profile_fact(p, STR(FACT_EVENT))));
     const Samples *s = &p->samples;
     if (r->has_waits) {
-        strbuf_printf(out, ", %zu waits of different kinds", p->waits.thread.len);
+        strbuf_printf(out, ", %zu wait%s of different kinds", p->waits.thread.len,
+                      plural_s(p->waits.thread.len));
         return;
     }
     if (p->metrics.name.len < 2 || s->value_columns != p->metrics.name.len)
@@ -88,9 +88,9 @@ static void add_samples(const Profile *p, const SamplingResult *r, StrBuf *out)
         uint64_t count = metric < s->dropped.not_zero.len ? s->dropped.not_zero.at[metric] : 0;
         for (size_t i = 0; i < s->values[metric].len; i++)
             count += s->values[metric].at[i] != 0;
+        const char *noun = count == 1 ? " sample" : " samples";
         strbuf_printf(out, "%s%" PRIu64 "%s of %" STR_FMT, metric ? ", " : "", count,
-                      metric ? "" : " samples",
-                      STR_ARG(profile_text(p, p->metrics.event.at[metric])));
+                      metric ? "" : noun, STR_ARG(profile_text(p, p->metrics.event.at[metric])));
     }
 }
 

@@ -126,7 +126,7 @@ static void add_processes(FunctionSummaries *f, StrBuf *out, const FunctionRuns 
     add_per_iteration(out, x[0], unit);
     strbuf_add(out, STR(" to "));
     add_per_iteration(out, x[n - 1], unit);
-    strbuf_printf(out, ", %zu samples", function->each.len);
+    strbuf_printf(out, ", %zu sample%s", function->each.len, plural_s(function->each.len));
     if (isfinite(cpu)) {
         strbuf_add(out, STR(", CPU time "));
         add_per_iteration(out, cpu, unit);

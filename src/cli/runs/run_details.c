@@ -27,7 +27,7 @@ static void add_outliers(StrBuf *out, const RunGroup *r)
     if (high + low == 0)
         return;
     add_label(out, STR("Outliers:"));
-    strbuf_printf(out, "%u of %zu runs", high + low, r->runs.len);
+    strbuf_printf(out, "%u of %zu run%s", high + low, r->runs.len, plural_s(r->runs.len));
     if (s->outliers[OUTLIER_HIGH_SEVERE] + s->outliers[OUTLIER_LOW_SEVERE])
         strbuf_printf(out, ", %u far out",
                       s->outliers[OUTLIER_HIGH_SEVERE] + s->outliers[OUTLIER_LOW_SEVERE]);

@@ -155,12 +155,13 @@ static LoopResult act(Loop *l, LoopEvent event, Str changed)
 static void say_waiting(const Loop *l)
 {
     bool has_keys = isatty(STDIN_FILENO) == 1;
-    const char *keys = has_keys ? "; r runs it again, q ends" : "; a signal ends";
+    const char *keys =
+        has_keys ? "; press r to run it again, q to end" : "; a signal (Ctrl-C) ends the loop";
     if (l->build.len)
-        cli_say("waits for changes of sources, builds with '%" STR_FMT "'%s", STR_ARG(l->build),
+        cli_say("waiting for changes of sources, to build with '%" STR_FMT "'%s", STR_ARG(l->build),
                 keys);
     else
-        cli_say("waits for changes of '%" STR_FMT "'%s", STR_ARG(l->watch.programs.at[0]), keys);
+        cli_say("waiting for changes of '%" STR_FMT "'%s", STR_ARG(l->watch.programs.at[0]), keys);
 }
 
 static bool is_done(const Loop *l)
@@ -232,7 +233,7 @@ static int loop(CommandLine *line, void *values)
     if (line->operands.len == 0)
         return usage_error(line->cmd, "no command is given: assay loop -- CMD");
     if (o->build.len && o->no_build)
-        return usage_error(line->cmd, "--build and --no-build exclude each other");
+        return usage_error(line->cmd, "--build and --no-build cannot be combined");
     if (!start(&l, line, &err))
         return cli_fail(&err);
     if (l.watch.folders_left_out)

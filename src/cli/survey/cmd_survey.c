@@ -14,12 +14,13 @@
 #include "cli/survey/survey_input.h"
 #include "cli/survey/survey_run.h"
 #include "cli/survey/survey_show.h"
+#include "cli/symbols.h"
 #include "os/file.h"
 #include "os/folder_tree.h"
 
 typedef struct SurveyOptions {
     Str output, page, against, counted, counted_old, input, colour;
-    StrVec steps;
+    StrVec steps, sources_old;
     int64_t max_time_ns;
     double precision;
     bool force, json, no_page, show_output, quiet;
@@ -38,6 +39,9 @@ static const Option survey_options[] = {
              "the same program, built for counting, for the step that counts lines"),
     OPT_TEXT(0, "counted-old", SurveyOptions, counted_old, "'CMD'",
              "with --against: the same of the other command"),
+    OPT_LIST(0, "source-path-old", SurveyOptions, sources_old, "OLD=NEW",
+             "with --against: read source files of the other command whose path begins with OLD at "
+             "NEW"),
     OPT_LIST(0, "steps", SurveyOptions, steps, "LIST",
              "only these steps, separated by commas: time, cpu, waits, heap, counts"),
     OPT_DURATION('M', "max-time", SurveyOptions, max_time_ns, "TIME",
@@ -85,19 +89,6 @@ static bool split(Arena *arena, Str text, const char *option, StrVec *ret, Error
     return ret->len > 0 || error_set(err, ERROR_USAGE, "%s names no command", option);
 }
 
-static Str quoted(Arena *arena, const StrVec *words)
-{
-    StrBuf out = {0};
-    for (size_t i = 0; i < words->len; i++) {
-        if (i)
-            strbuf_add_char(&out, ' ');
-        strbuf_add_shell_word(&out, words->at[i]);
-    }
-    Str ret = arena_str(arena, strbuf_str(&out));
-    strbuf_deinit(&out);
-    return ret;
-}
-
 static bool make_plan(const SurveyOptions *o, CommandLine *line, SurveyPlan *plan, Error *err)
 {
     *plan = (SurveyPlan){.arena = line->arena,
@@ -105,14 +96,17 @@ static bool make_plan(const SurveyOptions *o, CommandLine *line, SurveyPlan *pla
                          .max_time_ns = o->max_time_ns,
                          .precision = o->precision};
     plan->side[SURVEY_NEW].words = line->operands;
+    plan->side[SURVEY_OLD].sources = o->sources_old;
     if (!parse_steps(&o->steps, plan->wanted, err) ||
         !split(line->arena, o->against, "--against", &plan->side[SURVEY_OLD].words, err) ||
         !split(line->arena, o->counted, "--counted", &plan->side[SURVEY_NEW].counted, err) ||
         !split(line->arena, o->counted_old, "--counted-old", &plan->side[SURVEY_OLD].counted, err))
         return false;
     for (int side = 0; side < SURVEY_SIDES; side++)
-        plan->side[side].quoted = quoted(line->arena, &plan->side[side].words);
-    return survey_input_find(line->arena, o->input, &plan->input, err);
+        plan->side[side].quoted = survey_quote_words(line->arena, &plan->side[side].words);
+    SourceOptions unused;
+    return symbols_source_options(line->arena, &o->sources_old, &unused, err) &&
+           survey_input_find(line->arena, o->input, &plan->input, err);
 }
 
 // ---- The folder --------------------------------------------------------------------------------
@@ -308,6 +302,8 @@ static int survey(CommandLine *line, void *values)
         return usage_error(line->cmd, "no command is given: assay survey -- CMD");
     if (o->counted_old.len && o->against.len == 0)
         return usage_error(line->cmd, "--counted-old goes with --against");
+    if (o->sources_old.len && o->against.len == 0)
+        return usage_error(line->cmd, "--source-path-old goes with --against");
     if (!(o->precision > 0 && o->precision < 100) || o->max_time_ns <= 0)
         return usage_error(line->cmd, "--until is a percentage below 100, --max-time above 0");
     if (!make_plan(o, line, &plan, &err))

@@ -14,6 +14,7 @@
 
 #include "cli/cli.h"
 #include "cli/recording.h"
+#include "cli/survey/loop_sources.h"
 #include "cli/survey/survey_child.h"
 #include "cli/survey/survey_folder.h"
 #include "cli/survey/survey_show.h"
@@ -47,6 +48,27 @@ static void keep_program(LoopMeasure *m)
         os_write_file(copy, file.bytes, OUTPUT_REPLACE, NULL) && chmod(copy.ptr, ONLY_OWNER) == 0)
         m->copy = copy;
     os_unmap_file(&file);
+}
+
+// Keeps the source files of the measured program, and names those that changed after it was built.
+static void keep_sources(LoopMeasure *m, Str folder, const SurveyManifest *manifest)
+{
+    enum { NAMED = 3 };
+    StrVec newer = {0};
+    StrBuf names = {0};
+    if (m->copy.len == 0)
+        return;
+    m->sources = loop_sources_keep(m->arena, folder, manifest, m->program,
+                                   path_in(m, "old/sources"), &newer);
+    for (size_t i = 0; i < newer.len && i < NAMED; i++)
+        strbuf_printf(&names, "%s'%" STR_FMT "'", i ? ", " : "", STR_ARG(newer.at[i]));
+    if (newer.len > NAMED)
+        strbuf_printf(&names, " and %zu more", newer.len - NAMED);
+    if (newer.len)
+        cli_say("the program is older than %" STR_FMT ": the lines shown may be others than those "
+                "it was built from",
+                STR_ARG(strbuf_str(&names)));
+    strbuf_deinit(&names);
 }
 
 void loop_measure_end(LoopMeasure *m)
@@ -129,6 +151,10 @@ static StrVec survey_words(LoopMeasure *m, Str output)
     if (m->copy.len) {
         vec_push(m->arena, &words, STR("--against"));
         vec_push(m->arena, &words, command_of_copy(m));
+        for (size_t i = 0; i < m->sources.len; i++) {
+            vec_push(m->arena, &words, STR("--source-path-old"));
+            vec_push(m->arena, &words, m->sources.at[i]);
+        }
     }
     vec_push(m->arena, &words, STR("--"));
     for (size_t i = 0; i < m->words.len; i++)
@@ -241,5 +267,6 @@ LoopResult loop_measure(LoopMeasure *m)
     (void)survey_show(now, &m->terminal, SURVEY_BRIEF);
     m->has_last = true;
     keep_program(m);
+    keep_sources(m, now, &manifest);
     return LOOP_MEASURED;
 }

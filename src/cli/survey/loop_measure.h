@@ -21,6 +21,7 @@ typedef struct LoopMeasure {
     const sigset_t *mask; // of signals that the steps start with
     // Of the last round:
     Str copy;         // of the program; "": there is none
+    StrVec sources;   // OLD=NEW: copies of the source files of that program
     bool has_last;    // its survey is in the folder
     bool copy_is_bad; // copies do not run as the program does
     uint32_t status;  // of the command

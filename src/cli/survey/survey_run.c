@@ -13,6 +13,7 @@
 #include "cli/symbols.h"
 #include "collect/cover/objects.h"
 #include "coverage/inputs.h"
+#include "model/facts.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/folder_tree.h"
@@ -35,6 +36,19 @@ typedef struct SurveyRun {
 
 // ---- Words -------------------------------------------------------------------------------------
 
+Str survey_quote_words(Arena *arena, const StrVec *words)
+{
+    StrBuf out = {0};
+    for (size_t i = 0; i < words->len; i++) {
+        if (i)
+            strbuf_add_char(&out, ' ');
+        strbuf_add_shell_word(&out, words->at[i]);
+    }
+    Str ret = arena_str(arena, strbuf_str(&out));
+    strbuf_deinit(&out);
+    return ret;
+}
+
 static void add_words(SurveyRun *r, StrVec *words, const char *const *more, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -45,6 +59,15 @@ static void add_all(SurveyRun *r, StrVec *words, const StrVec *more)
 {
     for (size_t i = 0; i < more->len; i++)
         vec_push(r->arena, words, more->at[i]);
+}
+
+static void add_source_paths(SurveyRun *r, int side, StrVec *words)
+{
+    const StrVec *sources = &r->plan->side[side].sources;
+    for (size_t i = 0; i < sources->len; i++) {
+        vec_push(r->arena, words, STR("--source-path"));
+        vec_push(r->arena, words, sources->at[i]);
+    }
 }
 
 // "old.cpu.assay", "cpu.assay".
@@ -247,6 +270,7 @@ static StrVec record_words(SurveyRun *r, int side, Str path, bool with_waits)
         arena_printf(r->arena, "%llu", (unsigned long long)rate_for(r->plan->side[side].cpu_s)));
     if (with_waits)
         vec_push(r->arena, &words, STR("--wait"));
+    add_source_paths(r, side, &words);
     const Str rest[] = {STR("-o"), path, STR("--")};
     for (size_t i = 0; i < ARRAY_LEN(rest); i++)
         vec_push(r->arena, &words, rest[i]);
@@ -316,6 +340,7 @@ static bool run_heap(SurveyRun *r, int side, Error *err)
     const char *const options[] = {"heap", "-q", "--force", "-o"};
     add_words(r, &words, options, ARRAY_LEN(options));
     vec_push(r->arena, &words, path);
+    add_source_paths(r, side, &words);
     vec_push(r->arena, &words, STR("--"));
     add_all(r, &words, &r->plan->side[side].words);
     if (!run_child(r, &words, step_text(r, side, "heap"), false, &end, err))
@@ -338,14 +363,13 @@ static bool is_instrumented(SurveyRun *r, Str name)
 }
 
 // Keeps the text of the lines that are counted: lines of two builds are matched by it.
-static void keep_text(Profile *p)
+static void keep_text(Profile *p, const StrVec *source_paths)
 {
     Arena arena = {0};
     SourceOptions sources = {0};
-    const StrVec nothing = {0};
     StrVec lines = {0};
     StrId file = {0};
-    if (!symbols_source_options(&arena, &nothing, &sources, NULL)) {
+    if (!symbols_source_options(&arena, source_paths, &sources, NULL)) {
         arena_deinit(&arena);
         return;
     }
@@ -367,7 +391,7 @@ static void keep_text(Profile *p)
 }
 
 // Reads the results of the run into a recording of their own, and removes them.
-static bool keep_counts(SurveyRun *r, Str results, Str path, Error *err)
+static bool keep_counts(SurveyRun *r, int side, Str results, Str path, Error *err)
 {
     const CoverRequest request = {
         .wants = COVER_WANT_ROWS | COVER_WANT_FILE_TOTALS | COVER_WANT_DECISIONS, .demangle = true};
@@ -378,8 +402,12 @@ static bool keep_counts(SurveyRun *r, Str results, Str path, Error *err)
     bool ok = cover_load(&request, &operands, &p, err);
     if (ok && p.line_counts.line.len == 0)
         ok = error_set(err, ERROR_NOT_FOUND, "the program wrote no counts");
-    if (ok)
-        keep_text(&p);
+    if (ok) {
+        const SurveyCommand *command = &r->plan->side[side];
+        const StrVec *words = command->counted.len ? &command->counted : &command->words;
+        profile_set_fact(&p, STR(FACT_COMMAND), survey_quote_words(r->arena, words));
+        keep_text(&p, &command->sources);
+    }
     ok = ok && store_write(path, &store, &p, err);
     profile_deinit(&p);
     return ok;
@@ -415,7 +443,7 @@ static bool run_counts(SurveyRun *r, int side, Error *err)
     r->environment = discards;
     if (!ok)
         return false;
-    if (keep_counts(r, results, path_of(r, file), &trouble))
+    if (keep_counts(r, side, results, path_of(r, file), &trouble))
         *part = (SurveyPart){.file = file};
     else if (end.status >= 126 && end.status <= 128)
         failed(r, part, &end);

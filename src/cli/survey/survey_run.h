@@ -11,6 +11,7 @@
 typedef struct SurveyCommand {
     StrVec words;
     Str quoted;        // the words for a shell
+    StrVec sources;    // OLD=NEW: where its source files are read, when not at their paths
     StrVec counted;    // the same program built to count its lines; no words: the command itself
     bool instrumented; // set by the run: the command itself counts its lines
     double cpu_s;      // of one run; 0: not known
@@ -27,6 +28,8 @@ typedef struct SurveyPlan {
     double precision; // per cent that the interval of the time is to have
 } SurveyPlan;
 
+// The words for a shell.
+Str survey_quote_words(Arena *arena, const StrVec *words);
 // Runs all steps and fills `m` but for its page. False: the command cannot be run at all.
 MUST_CHECK bool survey_run(SurveyPlan *plan, SurveyManifest *m, Error *err);
 

@@ -420,7 +420,7 @@ static void add_fallback(Screen *s)
         strbuf_add(&text, STR(", because "));
         strbuf_add_terminal(&text, t->fallback);
     }
-    strbuf_add(&text, STR("; assay doctor says what would lift that"));
+    strbuf_add(&text, STR("; assay doctor names the command that lifts this"));
     add_warning(s, &text);
     strbuf_deinit(&text);
 }

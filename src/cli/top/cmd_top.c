@@ -437,9 +437,9 @@ static bool parse_target(Top *t, const CommandLine *line, Error *err)
     bool command = line->operands.len > 0;
     bool wide = o->system_wide || o->cpus.len;
     if (attach + command + wide > 1 && !(command && wide && !attach))
-        return error_set(err, ERROR_USAGE, "a command, -p or -t, and -a or -C exclude each other");
+        return error_set(err, ERROR_USAGE, "a command, -p or -t, and -a or -C cannot be combined");
     if (o->user_only && o->kernel_only)
-        return error_set(err, ERROR_USAGE, "--all-user and --all-kernel exclude each other");
+        return error_set(err, ERROR_USAGE, "--all-user and --all-kernel cannot be combined");
     s->pids = t->pids.at;
     s->pid_count = t->pids.len;
     s->tids = t->tids.at;
@@ -524,8 +524,9 @@ static int run_and_end(Top *t)
         status = cli_fail(&err);
     } else {
         record_say_warnings(&profile, profile.notes.key.len);
-        cli_say("%llu samples, %llu lost, in %.1f s", (unsigned long long)result.samples,
-                (unsigned long long)result.lost, (double)result.wall_ns / 1e9);
+        cli_say("%llu sample%s, %llu lost, in %.1f s", (unsigned long long)result.samples,
+                plural_s(result.samples), (unsigned long long)result.lost,
+                (double)result.wall_ns / 1e9);
         status = record_wait_child(sampling, &result, t->program.path);
         sampling_close(sampling);
     }

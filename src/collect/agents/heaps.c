@@ -40,6 +40,13 @@ static bool is_heap(const WireHeap *h)
     return h->magic == WIRE_HEAP_MAGIC && h->version == WIRE_VERSION;
 }
 
+// The file grows with the sites.
+static uint32_t room_in(const struct stat *st)
+{
+    uint64_t bytes = MAX((uint64_t)st->st_size, (uint64_t)WIRE_HEAP_HEAD) - WIRE_HEAP_HEAD;
+    return (uint32_t)MIN(bytes / sizeof(WireSite), (uint64_t)WIRE_SITES_MAX);
+}
+
 bool agent_heaps_add(AgentHeaps *h, const char *ring_name)
 {
     char name[WIRE_NAME_MAX + sizeof(WIRE_HEAP_PREFIX)];
@@ -65,6 +72,8 @@ bool agent_heaps_add(AgentHeaps *h, const char *ring_name)
     heap.shared = at;
     map_guard_add(mapping_of(&heap));
     heap.started_ns = heap.shared->started_ns;
+    heap.inode = st.st_ino;
+    heap.room = room_in(&st);
     vec_push(NULL, &h->at, heap);
     return true;
 }
@@ -78,11 +87,22 @@ static void look(AgentHeap *h)
         h->sums = now;
 }
 
-static void keep_sites(AgentHeap *h)
+// How many sites there are. The program can state any number: no more are read than fit into the
+// file, as far as it is still there.
+static uint32_t count_of(const AgentSession *session, AgentHeap *h)
+{
+    char name[WIRE_NAME_MAX + sizeof(WIRE_HEAP_PREFIX)];
+    struct stat st;
+    file_name(h->name, name, sizeof(name));
+    if (fstatat(session->folder_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == h->inode)
+        h->room = room_in(&st);
+    return MIN(atomic_load(&h->sums.site_count), h->room);
+}
+
+static void keep_sites(const AgentSession *session, AgentHeap *h)
 {
     look(h);
-    uint32_t count = atomic_load(&h->sums.site_count);
-    count = MIN(count, (uint32_t)WIRE_SITES_MAX);
+    uint32_t count = count_of(session, h);
     heap_free(h->sites);
     h->sites = heap_alloc(MAX(count, 1u) * sizeof(*h->sites));
     h->site_count = count;
@@ -96,7 +116,7 @@ void agent_heaps_end(AgentHeaps *h, const char *ring_name)
         AgentHeap *heap = &h->at.at[i];
         if (!heap->shared || strcmp(heap->name, ring_name) != 0)
             continue;
-        keep_sites(heap);
+        keep_sites(h->session, heap);
         heap_unmap(heap);
         file_name(ring_name, name, sizeof(name));
         (void)unlinkat(h->session->folder_fd, name, 0);
@@ -136,17 +156,16 @@ static void add_top(AgentHeapSums *s, AgentTopSite site)
     s->top[at] = site;
 }
 
-void agent_heaps_sum(const AgentHeaps *h, AgentHeapSums *ret)
+void agent_heaps_sum(AgentHeaps *h, AgentHeapSums *ret)
 {
     *ret = (AgentHeapSums){0};
     for (size_t i = 0; i < h->at.len; i++) {
-        const AgentHeap *heap = &h->at.at[i];
+        AgentHeap *heap = &h->at.at[i];
         const WireSite *sites = heap->shared
                                     ? (const void *)((const char *)heap->shared + WIRE_HEAP_HEAD)
                                     : heap->sites;
-        uint32_t count = heap->shared ? atomic_load(&heap->sums.site_count) : heap->site_count;
+        uint32_t count = heap->shared ? count_of(h->session, heap) : heap->site_count;
         unsigned shift = heap->sums.is_sampled ? WIRE_SAMPLED_SHIFT : 0;
-        count = MIN(count, (uint32_t)WIRE_SITES_MAX);
         for (uint32_t site = 0; sites && site < count; site++) {
             const WireSite *s = &sites[site];
             if (s->kind != WIRE_SITE_BLOCKS)
@@ -164,7 +183,7 @@ void agent_heaps_finish(AgentHeaps *h)
 {
     for (size_t i = 0; i < h->at.len; i++)
         if (h->at.at[i].shared)
-            keep_sites(&h->at.at[i]);
+            keep_sites(h->session, &h->at.at[i]);
 }
 
 void agent_heaps_deinit(AgentHeaps *h)

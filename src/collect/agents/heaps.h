@@ -16,6 +16,8 @@ typedef struct AgentHeap {
     uint64_t started_ns;      // CLOCK_MONOTONIC
     const WireHeap *shared;   // NULL once the program has ended
     size_t mapped;            // bytes at `shared`
+    uint64_t inode;           // of its file
+    uint32_t room;            // sites that fit into the file, as it was last looked at
     WireHeap sums;            // as they were last looked at
     uint64_t peak_seen;       // the highest peak so far
     WireSite *sites;          // [site_count], after agent_heaps_finish or the end of the program
@@ -58,7 +60,7 @@ typedef struct AgentHeapSums {
 } AgentHeapSums;
 
 // Looks at every site, which takes a while when there are many.
-void agent_heaps_sum(const AgentHeaps *h, AgentHeapSums *ret);
+void agent_heaps_sum(AgentHeaps *h, AgentHeapSums *ret);
 // Keeps the known values of programs that still run.
 void agent_heaps_finish(AgentHeaps *h);
 void agent_heaps_deinit(AgentHeaps *h); // unmaps and frees all

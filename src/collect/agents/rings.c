@@ -16,6 +16,8 @@
 
 enum {
     RING_MAX_BYTES = 256 << 20,
+    ROUND_MAX_BYTES = 1 << 30, // of the records of one round; the other rings wait for the next one
+    THREADS_MAX = 1 << 14,     // of one process that are followed
     HEAD = sizeof(struct perf_event_header),
     TRAILER = 4 * 8, // of records other than samples: TID, TIME, CPU, IDENTIFIER
     TIME_OF_SAMPLE = HEAD + 3 * 8,
@@ -184,7 +186,7 @@ static void follow_threads(AgentRing *ring, Bytes record, uint32_t type)
         at++;
     if (type == PERF_RECORD_EXIT && at < ring->threads.len)
         ring->threads.at[at] = vec_pop(&ring->threads);
-    else if (type != PERF_RECORD_EXIT && at == ring->threads.len)
+    else if (type != PERF_RECORD_EXIT && at == ring->threads.len && at < THREADS_MAX)
         vec_push(NULL, &ring->threads, tid);
 }
 
@@ -201,11 +203,22 @@ static void keep_record(AgentRings *r, AgentRing *ring, const uint8_t *at,
         follow_threads(ring, bytes_over(copy, checked->size), type);
 }
 
+// Whether a ring can have been written up to there since it was read: records are whole words, and
+// together no larger than the ring. The program can change the number to any other.
+static bool can_be_head(const AgentRing *ring, uint64_t head)
+{
+    return head % 8 == 0 && head >= ring->tail && head - ring->tail <= ring->size;
+}
+
 // Takes all finished records of a ring. With `is_last` nobody writes any more, and a record that
 // was begun never gets finished: it is skipped.
 static void read_ring(AgentRings *r, AgentRing *ring, bool is_last)
 {
     uint64_t head = atomic_load_explicit(&ring->shared->head, memory_order_acquire);
+    if (!can_be_head(ring, head)) {
+        r->ended.broken++;
+        ring->tail = head = head / 8 * 8;
+    }
     while (ring->tail < head) {
         uint8_t *at = ring->data + (ring->tail & (ring->size - 1));
         struct perf_event_header h = {
@@ -293,6 +306,8 @@ void agent_rings_drain(AgentRings *r, void (*take)(void *ctx, Bytes record), voi
     r->bytes.len = 0;
     for (size_t i = 0; i < r->rings.len; i++) {
         AgentRing *ring = &r->rings.at[i];
+        if (r->bytes.len > ROUND_MAX_BYTES)
+            break;
         // Asked before the reading, so that nothing is written behind it.
         bool is_last = ring->replaced || !agent_process_runs(ring->pid);
         if (r->heaps && !ring->has_heap)

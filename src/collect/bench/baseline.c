@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,6 +94,20 @@ static bool check_schema(BaselineDb *db, bool create, Error *err)
     return execute(db, schema, "set up", err) && execute(db, set, "set up", err);
 }
 
+// SQLite follows no link at the path then. Only one of our own is followed (baseline_open).
+static int open_sql(BaselineDb *db, int flags)
+{
+    const char *path = arena_c_str(&db->arena, db->path);
+    const char *folder = db->folder.len ? arena_c_str(&db->arena, db->folder) : ".";
+    struct stat st;
+    char real[PATH_MAX];
+    if ((lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) || !realpath(folder, real))
+        return sqlite3_open_v2(path, &db->sql, flags, NULL);
+    Str at = arena_printf(&db->arena, "%s/%" STR_FMT, real, STR_ARG(str_base_name(db->path)));
+    return sqlite3_open_v2(arena_c_str(&db->arena, at), &db->sql, flags | SQLITE_OPEN_NOFOLLOW,
+                           NULL);
+}
+
 bool baseline_open(Str path, bool create, BaselineDb **ret, Error *err)
 {
     BaselineDb *db = heap_alloc(sizeof(*db));
@@ -105,9 +121,7 @@ bool baseline_open(Str path, bool create, BaselineDb **ret, Error *err)
         error_hint(err, "save a bench with --save NAME");
     }
     ok = ok && (!create || db->folder.len == 0 || os_make_folders(db->folder, err));
-    if (ok && sqlite3_open_v2(arena_c_str(&db->arena, path), &db->sql,
-                              SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0),
-                              NULL) != SQLITE_OK)
+    if (ok && open_sql(db, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0)) != SQLITE_OK)
         ok = fail(db, "open", err);
     // Set up under the write lock: two first benches at once make it once.
     if (ok) {

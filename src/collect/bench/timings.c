@@ -126,7 +126,7 @@ static bool parse_criterion(Arena *arena, const JsonValue *iterations, const Jso
     for (const JsonValue *i = iterations->child; i && v; i = i->next, v = v->next) {
         double count = number_of(i);
         if (!(count > 0))
-            return error_set(err, ERROR_FORMAT, "the sample has an iteration count that is none");
+            return error_set(err, ERROR_FORMAT, "the sample's iteration count is not above 0");
         vec_push(arena, &t.iterations, count);
         if (!add_second(arena, &t, number_of(v) * 1e-9 / count, err))
             return false;

@@ -65,8 +65,10 @@ bool bpf_outputs_open(const struct perf_event_attr *attr, const uint32_t *cpus, 
 // A file of types of the kernel, opened.
 typedef struct BpfTypes BpfTypes;
 
-// Reads the types of the running kernel into heap memory. Fails where the kernel has none.
-MUST_CHECK bool bpf_types_open(BpfTypes **ret, Error *err);
+// Where the running kernel describes its types, if it does.
+#define BPF_TYPES_PATH "/sys/kernel/btf/vmlinux"
+// Reads a file of types into heap memory. Fails where there is none, and where it is damaged.
+MUST_CHECK bool bpf_types_open(const char *path, BpfTypes **ret, Error *err);
 void bpf_types_close(BpfTypes *t); // accepts NULL
 // The offset in bytes of a member of a structure of the kernel. False when there is none, and for
 // bit fields.

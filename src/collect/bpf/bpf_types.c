@@ -15,7 +15,8 @@
 
 enum {
     TYPES_BYTES_MAX = 256 << 20,
-    DEPTH_MAX = 8, // of structures without a name in each other
+    DEPTH_MAX = 8,         // of structures without a name in each other
+    MEMBERS_MAX = 1 << 14, // that are looked at for one name: structures may contain each other
     KIND_ENUM64 = 19,
 };
 
@@ -103,19 +104,22 @@ static bool read_all(BpfTypes *t, Bytes file, Error *err)
     t->types = bytes_over(file.ptr + types, type_len);
     t->strings = bytes_over(file.ptr + strings, string_len);
     vec_push(&t->arena, &t->at, 0);
-    for (size_t at = 0; at + 12 <= t->types.len;) {
+    size_t at = 0;
+    while (at < t->types.len) {
         BtfType type = type_at(t, at);
         vec_push(&t->arena, &t->at, (uint32_t)at);
         at = type.body + body_bytes(type.kind, type.count);
     }
+    if (at != t->types.len)
+        return error_set(err, ERROR_FORMAT, "types of the kernel: type %zu is cut", t->at.len - 1);
     return true;
 }
 
-bool bpf_types_open(BpfTypes **ret, Error *err)
+bool bpf_types_open(const char *path, BpfTypes **ret, Error *err)
 {
     BpfTypes *t = heap_alloc(sizeof(*t));
     Bytes file;
-    if (!os_read_file(&t->arena, STR("/sys/kernel/btf/vmlinux"), TYPES_BYTES_MAX, &file, err) ||
+    if (!os_read_file(&t->arena, str_from_c(path), TYPES_BYTES_MAX, &file, err) ||
         !read_all(t, file, err)) {
         bpf_types_close(t);
         return error_context(err,
@@ -133,11 +137,13 @@ void bpf_types_close(BpfTypes *t)
     heap_free(t);
 }
 
-// The offset in bits, in a structure or those without a name in it.
+// The offset in bits, in a structure or those without a name in it. `*left` members may still be
+// looked at.
 static bool find_member(const BpfTypes *t, const BtfType *s, const char *member, int depth,
-                        uint32_t *ret)
+                        uint32_t *left, uint32_t *ret)
 {
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->count && *left; i++) {
+        --*left;
         size_t at = s->body + 12 * (size_t)i;
         uint32_t name = word_at(t->types, at), offset = word_at(t->types, at + 8);
         uint32_t width = s->has_bit_fields ? offset >> 24 : 0;
@@ -150,7 +156,7 @@ static bool find_member(const BpfTypes *t, const BtfType *s, const char *member,
         if (name_is(t, name, "") && depth < DEPTH_MAX &&
             get_type(t, word_at(t->types, at + 4), &inner) &&
             (inner.kind == BTF_KIND_STRUCT || inner.kind == BTF_KIND_UNION) &&
-            find_member(t, &inner, member, depth + 1, ret)) {
+            find_member(t, &inner, member, depth + 1, left, ret)) {
             *ret += offset;
             return true;
         }
@@ -162,10 +168,10 @@ bool bpf_types_offset(const BpfTypes *t, const char *structure, const char *memb
 {
     for (uint32_t i = 1; i < t->at.len; i++) {
         BtfType s = type_at(t, t->at.at[i]);
-        uint32_t bits;
+        uint32_t bits, left = MEMBERS_MAX;
         if (s.kind != BTF_KIND_STRUCT || !name_is(t, s.name, structure))
             continue;
-        if (!find_member(t, &s, member, 0, &bits) || bits % 8)
+        if (!find_member(t, &s, member, 0, &left, &bits) || bits % 8)
             return false;
         *ret = bits / 8;
         return true;

@@ -9,5 +9,7 @@
 // Adds a process that is not in the set. Programs may change the set meanwhile. A process without
 // room is counted in `no_room`.
 void process_set_add(ProcessSet *s, uint32_t pid);
+// Removes it again.
+void process_set_remove(ProcessSet *s, uint32_t pid);
 
 #endif // COLLECT_BPF_PROCESS_SET_H

@@ -208,6 +208,80 @@ static uint64_t register_value(const UserRegs *r, unsigned number)
     return values[number & 15];
 }
 
+// The end of an operand whose ModRM byte is at `at`.
+static unsigned operand_end(const uint8_t *code, unsigned at)
+{
+    unsigned mod = code[at] >> 6, rm = code[at] & 7u, end = at + 1;
+    if (mod == 3)
+        return end;
+    bool has_distance = mod == 2 || (mod == 0 && rm == 5);
+    if (rm == 4) {
+        has_distance |= mod == 0 && (code[end] & 7) == 5;
+        end++;
+    }
+    return end + (has_distance ? 4 : mod == 1);
+}
+
+// The address of an operand in memory, of an instruction that ends with it and has no prefix that
+// changes addresses.
+static uint64_t operand_address(const uint8_t *code, unsigned at, unsigned rex, const UserRegs *r)
+{
+    unsigned mod = code[at] >> 6, rm = code[at] & 7u, end = operand_end(code, at);
+    uint64_t address = 0;
+    bool has_base = mod != 0 || rm != 5, has_distance = mod == 2 || !has_base;
+    if (rm == 4) {
+        uint8_t sib = code[at + 1];
+        unsigned index = (sib >> 3 & 7u) | (rex & 2) << 2;
+        rm = sib & 7u;
+        has_base = mod != 0 || rm != 5;
+        has_distance = mod == 2 || !has_base;
+        if (index != 4)
+            address += register_value(r, index) << (sib >> 6);
+    } else if (!has_base) {
+        address += r->rip + end;
+    }
+    if (has_base)
+        address += register_value(r, rm | (rex & 1) << 3);
+    if (has_distance)
+        address += (uint64_t)(int64_t)signed_32(code + end - 4);
+    else if (mod == 1)
+        address += (uint64_t)(int64_t)(int8_t)code[end - 1];
+    return address;
+}
+
+// A call through a register or memory; a prefix "notrack" changes nothing here.
+typedef struct IndirectCall {
+    bool is_one;
+    unsigned rex;   // 0: none
+    unsigned modrm; // offset
+} IndirectCall;
+
+static IndirectCall indirect_call(const uint8_t *code)
+{
+    IndirectCall c = {0};
+    unsigned at = code[0] == 0x3e;
+    if ((code[at] & 0xf0) == 0x40)
+        c.rex = code[at++];
+    c.modrm = at + 1;
+    c.is_one = code[at] == 0xff && (code[c.modrm] >> 3 & 7) == 2;
+    return c;
+}
+
+static bool emulate_indirect_call(const StepThread *t, const uint8_t *code, UserRegs *r)
+{
+    IndirectCall c = indirect_call(code);
+    uint64_t target, back = r->rip + operand_end(code, c.modrm);
+    if (code[c.modrm] >> 6 == 3)
+        target = register_value(r, (code[c.modrm] & 7u) | (c.rex & 1) << 3);
+    else if (!code_read(t->memory_fd, t->tid, operand_address(code, c.modrm, c.rex, r),
+                        (uint8_t *)&target, sizeof(target)))
+        return false;
+    if (!push(t, r, back))
+        return false;
+    r->rip = target;
+    return true;
+}
+
 // True when the instruction was carried out on `r`. A push that the stack does not take is left to
 // the processor, which raises the fault.
 static bool emulate(const StepThread *t, const uint8_t *code, UserRegs *r)
@@ -216,6 +290,8 @@ static bool emulate(const StepThread *t, const uint8_t *code, UserRegs *r)
     enum { SINGLE_STEP_FLAG = 0x100 };
     unsigned rex_b = code[0] == 0x41, at = rex_b;
     uint8_t op = code[at];
+    if (indirect_call(code).is_one)
+        return emulate_indirect_call(t, code, r);
     if (op >= 0x50 && op <= 0x57) {
         if (!push(t, r, register_value(r, (op & 7u) + 8 * rex_b)))
             return false;
@@ -258,7 +334,8 @@ static bool is_emulated(const uint8_t *code)
     bool pushes = (code[op == 0x41] & 0xf8) == 0x50;
     bool jumps = op == 0xe9 || op == 0xeb || op == 0xe8 || (op & 0xf0) == 0x70 ||
                  (op == 0x0f && (code[1] & 0xf0) == 0x80);
-    return pushes || jumps || op == 0x90 || op == 0x9c || memcmp(code, endbr, sizeof(endbr)) == 0;
+    return pushes || jumps || op == 0x90 || op == 0x9c || indirect_call(code).is_one ||
+           memcmp(code, endbr, sizeof(endbr)) == 0;
 }
 
 // ---- Permanent copies --------------------------------------------------------------------------
@@ -282,9 +359,17 @@ static bool move_operand(const Instruction *in, uint8_t *code, int64_t by)
     return true;
 }
 
-// The length of a common instruction; 0: not known.
-static unsigned length_of(const uint8_t *code)
+// The length of a common instruction, or of one with a VEX or EVEX prefix or in the two later
+// opcode maps, whose form is regular; 0: not known.
+static unsigned length_of(const Instruction *in, const uint8_t *code)
 {
+    if (in->is_known && (in->vex || in->map == MAP_0F38 || in->map == MAP_0F3A)) {
+        unsigned end = in->at + 1u;
+        if (has_modrm(in))
+            end = operand_end(code, end);
+        end += constant_bytes(in, 0);
+        return end <= X86_LENGTH_MAX ? end : 0;
+    }
     bool locks = code[0] == 0xf0;
     unsigned len = x86_length_common((Bytes){code + locks, (size_t)STEP_CODE_BYTES - locks});
     return len ? len + locks : 0;
@@ -294,7 +379,7 @@ bool step_copy(const uint8_t *code, uint64_t at, uint64_t to, uint8_t *copy, uns
 {
     enum { JUMP_BYTES = 5 };
     Instruction in = read_instruction(code);
-    unsigned len = length_of(code);
+    unsigned len = length_of(&in, code);
     // What ff /2 and ff /3 push is the address behind the copy.
     unsigned group = code[in.at + 1] >> 3 & 7;
     bool calls = in.map == MAP_ONE_BYTE && in.opcode == 0xff && (group == 2 || group == 3);

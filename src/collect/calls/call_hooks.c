@@ -74,7 +74,7 @@ static void group_places(const CallPlan *plan, PlaceGroups *groups)
         cookie |= p->is_return ? CALL_IS_RETURN : 0;
         cookie |= f->arg_count && !p->is_return ? CALL_TAKES_REGS : 0;
         cookie |= f->returns_by_kernel && !p->is_return ? CALL_IS_HIDDEN : 0;
-        cookie |= f->is_go ? CALL_IS_GO : 0;
+        cookie |= f->is_go ? CALL_IS_GO | (uint64_t)f->goid_offset << CALL_GOID_SHIFT : 0;
         vec_push(NULL, &g->offsets, p->offset);
         vec_push(NULL, &g->cookies, cookie);
     }
@@ -159,7 +159,7 @@ bool call_hooks_open(const CallsSetup *setup, CallHooks *ret, Error *err)
 #if !defined(__x86_64__)
     return error_set(err, ERROR_UNSUPPORTED, "calls are recorded by BPF on x86-64 only");
 #endif
-    if (!bpf_types_open(&types, err))
+    if (!bpf_types_open(BPF_TYPES_PATH, &types, err))
         return false;
     bool ok = open_all(setup, types, ret, err);
     bpf_types_close(types);

@@ -33,6 +33,8 @@ bool calls_open(const CallsSetup *setup, CallRecorder **ret, Error *err)
     c->tids = setup->tids;
     c->tid_count = setup->tid_count;
     c->result = profile_str(p, STR("result"));
+    c->pairing.goroutine = profile_str(p, STR("goroutine"));
+    c->pairing.end_thread = profile_str(p, STR("end_thread"));
     c->frames = heap_alloc(setup->plan->functions.len * sizeof(*c->frames));
     for (size_t i = 0; i < setup->plan->functions.len; i++) {
         const CallFunction *f = &setup->plan->functions.at[i];
@@ -158,10 +160,13 @@ void calls_record(CallRecorder *c, Consumer *consumer, const PerfRecord *record)
         return;
     const CallPlace *p = &c->plan->places.at[place];
     const CallFunction *f = &c->plan->functions.at[p->function];
-    // Goroutines have addresses, threads small numbers: both are apart.
+    // Goroutines have addresses, threads small numbers: both are apart. What describes a goroutine
+    // that has ended describes another one later, so that the number is better where it is known.
+    uint64_t goroutine = r.goroutine_id ? ~r.goroutine_id : r.goroutine;
     PairingHit h = {.function = p->function,
-                    .flow = r.goroutine ? hash_pair(r.goroutine, record->pid) : record->tid,
+                    .flow = r.goroutine ? hash_pair(goroutine, record->pid) : record->tid,
                     .is_go = r.goroutine != 0,
+                    .goroutine = r.goroutine_id,
                     .sp = r.sp,
                     .return_address = r.return_address,
                     .time_ns = consumer_time(consumer, record->time),

@@ -27,6 +27,17 @@ static void add_row(Pairing *p, OpenCall *c, int64_t end_ns, uint8_t flags)
     uint32_t row = profile_add_call(p->profile, &c->row);
     for (uint32_t i = 0; i < c->value_count; i++)
         profile_add_call_value(p->profile, row, c->values[i].name, c->values[i].value);
+    if (c->goroutine)
+        profile_add_call_value(p->profile, row, p->goroutine, (int64_t)c->goroutine);
+}
+
+// The call ends on this thread: a goroutine may have moved to it.
+static void add_ended_row(Pairing *p, OpenCall *c, const PairingHit *h)
+{
+    add_row(p, c, h->time_ns, 0);
+    if (h->is_go && h->thread.v != c->row.thread.v)
+        profile_add_call_value(p->profile, (uint32_t)p->profile->calls.frame.len - 1, p->end_thread,
+                               p->profile->threads.tid.at[h->thread.v]);
 }
 
 static void add_values(OpenCall *c, const PairingHit *h)
@@ -40,6 +51,7 @@ static OpenCall open_of(const PairingHit *h, uint32_t depth, uint8_t flags)
     OpenCall c = {.function = h->function,
                   .sp = h->sp,
                   .return_address = h->return_address,
+                  .goroutine = h->goroutine,
                   .row = {.frame = h->frame,
                           .thread = h->thread,
                           .begin_ns = h->time_ns,
@@ -68,6 +80,22 @@ static bool is_above(uint64_t open, uint64_t sp)
     return open < sp && sp - open < STACK_SPAN;
 }
 
+// The kernel puts the address of its own page there, which begins a page.
+static bool is_replaced(uint64_t word)
+{
+    return word >> 40 != 0 && (word & 0xfff) == 0;
+}
+
+// Whether the newest call has ended when another begins at the same place of the stack: one that
+// was left by a jump or an exception has, one that ended in a jump to this function has not. That
+// one left the address of the kernel's trampoline as the return address, if its own was replaced.
+static bool is_over(const OpenCall *top, const PairingHit *h)
+{
+    if (top->sp != h->sp)
+        return is_above(top->sp, h->sp);
+    return h->return_address ? !is_replaced(h->return_address) : !top->return_address;
+}
+
 static void leave_top(Pairing *p, Flow *f, int64_t time_ns)
 {
     add_row(p, &vec_last(&f->open), time_ns, CALL_ENDS_LATE);
@@ -78,7 +106,7 @@ static void leave_top(Pairing *p, Flow *f, int64_t time_ns)
 void pairing_enter(Pairing *p, const PairingHit *h)
 {
     Flow *f = need_flow(p, h->flow);
-    while (!h->is_go && f->open.len && is_above(vec_last(&f->open).sp, h->sp))
+    while (!h->is_go && f->open.len && is_over(&vec_last(&f->open), h))
         leave_top(p, f, h->time_ns);
     OpenCall c = open_of(h, (uint32_t)f->open.len, 0);
     vec_push(NULL, &f->open, c);
@@ -92,7 +120,8 @@ static size_t find_open(const Flow *f, const PairingHit *h)
     size_t found = 0;
     for (size_t i = f->open.len; i > 0; i--) {
         const OpenCall *c = &f->open.at[i - 1];
-        if (c->function == h->function && (h->is_go || c->sp == h->sp || is_above(c->sp, h->sp))) {
+        if (c->function == h->function && (h->is_go || c->sp == h->sp || is_above(c->sp, h->sp)) &&
+            (found == 0 || c->sp > f->open.at[found - 1].sp)) {
             found = i;
             if (h->is_go)
                 break;
@@ -113,16 +142,10 @@ void pairing_return(Pairing *p, const PairingHit *h)
         leave_top(p, f, h->time_ns);
     OpenCall *c = &vec_last(&f->open);
     add_values(c, h);
-    add_row(p, c, h->time_ns, 0);
+    add_ended_row(p, c, h);
     f->last_sp = c->sp;
     f->last_return = c->return_address;
     f->open.len--;
-}
-
-// The kernel puts the address of its own page there, which begins a page.
-static bool is_replaced(uint64_t word)
-{
-    return word >> 40 != 0 && (word & 0xfff) == 0;
 }
 
 // Whether the stack pointer is that of the trampoline, which pushes some registers, after the

@@ -17,8 +17,9 @@ typedef struct PairingValue {
 // An entry, or a return.
 typedef struct PairingHit {
     uint32_t function;
-    uint64_t flow; // the thread or goroutine, a number of the caller's
-    bool is_go;    // stacks of goroutines move: `sp` says nothing
+    uint64_t flow;      // the thread or goroutine, a number of the caller's
+    bool is_go;         // stacks of goroutines move: `sp` says nothing
+    uint64_t goroutine; // its number; 0: none, or not known
     // The stack pointer at the entry; at a return one that is not below that of the entry.
     uint64_t sp;
     uint64_t return_address; // that the kernel replaces on the stack at `sp`; 0: it does not
@@ -32,7 +33,7 @@ typedef struct PairingHit {
 // A call that has begun.
 typedef struct OpenCall {
     uint32_t function;
-    uint64_t sp, return_address;
+    uint64_t sp, return_address, goroutine;
     CallRow row;
     uint32_t value_count;
     PairingValue values[PAIRING_VALUES_MAX];
@@ -56,6 +57,8 @@ typedef struct OpenWork {
 // Zeroed it is empty, save `profile`.
 typedef struct Pairing {
     Profile *profile; // gets a row for each call that ends
+    StrId goroutine;  // names of values: the number of the goroutine …
+    StrId end_thread; // … and of the thread that a call ended on, where it is another
     Vec(Flow) flows;
     Table by_flow;
     Vec(OpenWork) work;

@@ -103,7 +103,7 @@ bool family_hits_open(const FamilyPlaceVec *places, const uint32_t *pids, size_t
                       FamilyHits **ret, Error *err)
 {
     BpfTypes *types;
-    if (!bpf_types_open(&types, err))
+    if (!bpf_types_open(BPF_TYPES_PATH, &types, err))
         return false;
     FamilyHits *h = heap_alloc(sizeof(*h));
     *h = (FamilyHits){.config_fd = -1, .shared_fd = -1};

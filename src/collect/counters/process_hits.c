@@ -251,7 +251,8 @@ bool process_hits_stop(ProcessHits *h, U64Vec *ret, Error *err)
     free_all(h);
     if (lost == 0)
         return true;
-    error_set(err, ERROR_UNSUPPORTED, "%" PRIu64 " hits were lost: they came too fast", lost);
+    error_set(err, ERROR_UNSUPPORTED, "hits that were lost, because they came too fast: %" PRIu64,
+              lost);
     return error_hint(err,
                       "the machine is busy, or the function is called too often to be counted");
 }

@@ -132,7 +132,7 @@ bool heap_attach_find(Arena *arena, uint32_t pid, AttachTarget *ret, Error *err)
     }
     if (!heap_attach_can(&t.entries)) {
         (void)error_set(err, ERROR_UNSUPPORTED,
-                        "cannot attach to process %u: no malloc and free of it can be hooked%s%.*s",
+                        "cannot attach to process %u: its malloc and free cannot be hooked%s%.*s",
                         pid, t.entries.missed.len ? "; " : "", (int)t.entries.missed.len,
                         t.entries.missed.len ? t.entries.missed.ptr : "");
         return error_hint(err, "start it under assay heap");
@@ -310,31 +310,48 @@ static bool in_ranges(uint64_t at, const Range *ranges, size_t count)
     return false;
 }
 
-// The instruction pointer of a thread that the kernel holds; 0: not known.
-static uint64_t held_at(const Remote *r, pid_t tid)
+// Where a thread is: its instruction pointer and its stack pointer in the program.
+typedef struct Place {
+    uint64_t rip, rsp;
+} Place;
+
+typedef enum Known {
+    PLACE_UNKNOWN, // it waits for a processor, and may be anywhere when it gets one
+    PLACE_KNOWN,
+    PLACE_ENDED // the thread has ended
+} Known;
+
+// Asks for the place of a thread that has not stopped. The kernel tells it while it holds the
+// thread, which then stops before it goes on in the program. A thread that other work has kept off
+// the processors is "running" for it.
+static Known held_at(const Remote *r, pid_t tid, Place *ret)
 {
     char path[64], buf[512];
     Str text;
-    uint64_t at = 0;
     snprintf(path, sizeof(path), "/proc/%u/task/%d/syscall", r->pid, (int)tid);
     if (!os_read_small(path, buf, sizeof(buf) - 1, &text))
-        return 0;
+        return errno == ENOENT || errno == ESRCH ? PLACE_ENDED : PLACE_UNKNOWN;
     buf[MIN(text.len, sizeof(buf) - 1)] = 0;
-    const char *last = strrchr(buf, ' ');
-    if (last)
-        at = strtoull(last, NULL, 16);
-    return at;
+    char *last = strrchr(buf, ' ');
+    if (!last)
+        return PLACE_UNKNOWN;
+    ret->rip = strtoull(last, NULL, 16);
+    *last = 0;
+    last = strrchr(buf, ' ');
+    if (!last)
+        return PLACE_UNKNOWN;
+    ret->rsp = strtoull(last, NULL, 16);
+    return PLACE_KNOWN;
 }
 
 // Whether a signal handler of the thread will return into the ranges: the frames of signals lie on
 // its stack, each with the code segment of programs behind the instruction pointer.
-static bool handler_returns_to(const Remote *r, const RemoteThread *t, const Range *ranges,
-                               size_t count)
+static bool handler_returns_to(const Remote *r, uint64_t rsp, const Range *ranges, size_t count)
 {
     // From the frame's start: return address, ucontext (40 bytes before its registers).
     enum { RIP_AT = 8 + 40 + 16 * 8, CS_AT = RIP_AT + 16, USER_CS = 0x33 };
     uint8_t *bytes = heap_alloc(STACK_SEARCHED);
-    ssize_t n = pread(r->memory_fd, bytes, STACK_SEARCHED, (off_t)t->regs.rsp);
+    ssize_t n = pread(r->memory_fd, bytes, STACK_SEARCHED, (off_t)rsp);
     bool found = false;
     for (ssize_t at = 0; at + CS_AT + 8 <= n && !found; at += 8) {
         uint64_t rip, cs;
@@ -346,14 +363,16 @@ static bool handler_returns_to(const Remote *r, const RemoteThread *t, const Ran
     return found;
 }
 
-// Whether no thread runs, or will return by a signal handler, in the ranges.
+// Whether it is certain that no thread runs, or will return by a signal handler, in the ranges.
 static bool all_outside(const Remote *r, const Range *ranges, size_t count)
 {
     for (size_t i = 0; i < r->threads.len; i++) {
         const RemoteThread *t = &r->threads.at[i];
-        uint64_t at = t->is_stopped ? t->regs.rip : held_at(r, t->tid);
-        if (in_ranges(at, ranges, count) ||
-            (t->is_stopped && handler_returns_to(r, t, ranges, count)))
+        Place at = {t->regs.rip, t->regs.rsp};
+        Known known = t->is_stopped ? PLACE_KNOWN : held_at(r, t->tid, &at);
+        if (known == PLACE_UNKNOWN ||
+            (known == PLACE_KNOWN &&
+             (in_ranges(at.rip, ranges, count) || handler_returns_to(r, at.rsp, ranges, count))))
             return false;
     }
     return true;

@@ -363,7 +363,7 @@ static bool parse_own(Str text, bool frees, Str *ret_name, Known *ret, Error *er
             ok = take_number(rest, &number);
     }
     if (!ok || name.len == 0) {
-        (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' names no function and argument",
+        (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not of the form FUNCTION:ARGUMENT",
                         STR_ARG(text));
         return error_hint(err, frees ? "--free-fn NAME, or NAME:N with the number of the argument "
                                        "that is the block, 1 to 6"

@@ -105,10 +105,11 @@ void remote_close(Remote *r)
 // ---- Turns ------------------------------------------------------------------------------
 
 // On a busy machine a thread that is to stop waits for a processor, while those that have stopped
-// wait for it: it gets its turn at once, until it has stopped. Without rights it waits.
+// wait for it: it gets its turn at once, until it has stopped, also before other real-time threads.
+// Without rights it waits.
 static void hurry(pid_t tid, RemoteTurn *t)
 {
-    const struct sched_param first = {.sched_priority = 1};
+    const struct sched_param first = {.sched_priority = sched_get_priority_max(SCHED_FIFO) - 1};
     struct sched_param now;
     t->policy = sched_getscheduler(tid);
     if (t->is_changed || (t->policy & ~SCHED_RESET_ON_FORK) != SCHED_OTHER ||
@@ -165,8 +166,10 @@ static bool look(RemoteThread *t)
         return true;
     if (got < 0 || !WIFSTOPPED(status))
         return false;
-    if (status >> EVENT_SHIFT == 0)
+    if (status >> EVENT_SHIFT == 0) {
         t->signal = WSTOPSIG(status);
+        t->has_info = ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &t->info) == 0;
+    }
     t->is_stopped = get_regs(t->tid, &t->regs);
     return t->is_stopped || errno != ESRCH;
 }
@@ -287,12 +290,16 @@ void remote_reap(Remote *r)
 
 // ---- Working ----------------------------------------------------------------------------
 
+// A stopped thread, if possible one that no signal has stopped.
 static RemoteThread *worker(Remote *r)
 {
-    for (size_t i = 0; i < r->threads.len; i++)
-        if (r->threads.at[i].is_stopped)
-            return &r->threads.at[i];
-    return NULL;
+    RemoteThread *found = NULL;
+    for (size_t i = 0; i < r->threads.len; i++) {
+        RemoteThread *t = &r->threads.at[i];
+        if (t->is_stopped && (!found || (found->signal && !t->signal)))
+            found = t;
+    }
+    return found;
 }
 
 // Whether a breakpoint or a step of the stopped thread is about to be reported.
@@ -373,6 +380,9 @@ static bool work(Remote *r, int request, struct user_regs_struct *regs, Error *e
     hurry_no_more(t->tid, &t->turn);
     bool restored = set_regs(t->tid, &t->regs);
     restored &= tracing_ask(PTRACE_SETSIGMASK, t->tid, (void *)sizeof(mask), &mask);
+    // The signal that it is given at the end would else say that this process has sent it.
+    if (t->has_info)
+        (void)ptrace(PTRACE_SETSIGINFO, t->tid, NULL, &t->info);
     return ok && (restored || error_os(err, "cannot restore a thread of process %u", r->pid));
 }
 

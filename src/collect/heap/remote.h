@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 
+#include <signal.h>
 #include <sys/types.h>
 #include <sys/user.h>
 
@@ -21,8 +22,10 @@ typedef struct RemoteTurn {
 typedef struct RemoteThread {
     pid_t tid;
     RemoteTurn turn;
-    bool is_stopped; // else it is in the kernel and cannot run the program's code before it stops
+    bool is_stopped; // else the kernel holds it, or it waits for a processor
+    bool has_info;   // `info` is that of `signal`
     int signal;      // to be delivered when it goes on; 0: none
+    siginfo_t info;
     struct user_regs_struct regs; // as it stopped
 } RemoteThread;
 

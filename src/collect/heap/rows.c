@@ -136,6 +136,12 @@ static void add_sites(Profile *p, const HeapSlice *s, ShownSites *shown, MetricI
     }
 }
 
+// 0 where a sum has fallen, which only a program that rewrites it can do.
+static double rise(uint64_t before, uint64_t now)
+{
+    return now > before ? (double)(now - before) : 0;
+}
+
 static void add_series(Profile *p, const HeapTimeline *t, ShownSites *shown,
                        const MetricId ids[HEAP_METRIC_COUNT])
 {
@@ -150,10 +156,10 @@ static void add_series(Profile *p, const HeapTimeline *t, ShownSites *shown,
         const AgentHeapSums *sums = &s->sums;
         profile_add_point(p, bytes, s->time_ns, (double)s->bytes, 0, 0, whole);
         profile_add_point(p, blocks, s->time_ns, (double)s->blocks, 0, 0, whole);
-        profile_add_point(p, ids[HEAP_BYTES], s->time_ns, (double)(sums->bytes - before.bytes), 0,
-                          0, whole);
-        profile_add_point(p, ids[HEAP_BLOCKS], s->time_ns, (double)(sums->blocks - before.blocks),
-                          0, 0, whole);
+        profile_add_point(p, ids[HEAP_BYTES], s->time_ns, rise(before.bytes, sums->bytes), 0, 0,
+                          whole);
+        profile_add_point(p, ids[HEAP_BLOCKS], s->time_ns, rise(before.blocks, sums->blocks), 0, 0,
+                          whole);
         add_sites(p, s, shown, bytes, blocks);
         before = *sums;
     }
@@ -320,7 +326,7 @@ static void set_sizes(Profile *p, size_t row, const SizeMetrics *m, const AgentH
     sizes_of(h, s, sizes);
     for (unsigned c = 0; c < HEAP_SIZE_CLASSES; c++)
         if (sizes[c])
-            profile_sample_set(p, row, m->of[c], (int64_t)sizes[c]);
+            profile_sample_set(p, row, m->of[c], (int64_t)MIN(sizes[c], (uint64_t)INT64_MAX));
 }
 
 // ---- The whole --------------------------------------------------------------------------

@@ -145,11 +145,11 @@ void calling_finish(Calling *c, Consumer *consumer, uint64_t end_ns, SamplingRes
     if (n.left)
         profile_note(
             p, NOTE_INFO, STR("calls-left"),
-            "%llu calls ended without a return (exceptions, jumps, or a stack of more than "
-            "64 of them): each ends where the next entry or return shows that it is over",
-            (unsigned long long)n.left);
+            "%llu call%s ended without a return (exceptions, jumps, or more than 64 nested calls): "
+            "each ends where the next entry or return shows that it is over",
+            (unsigned long long)n.left, plural_s(n.left));
     if (n.no_room)
         profile_note(p, NOTE_WARNING, STR("calls-no-room"),
-                     "%llu processes had no room in the tables: their calls are missing",
+                     "processes without room in the tables: %llu; their calls are missing",
                      (unsigned long long)n.no_room);
 }

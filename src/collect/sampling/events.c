@@ -3,6 +3,8 @@
 
 #include "collect/sampling/events_internal.h"
 
+#include "base/log.h"
+#include "collect/sampling/hit_copies_internal.h"
 #include "collect/sampling/probe_cost_internal.h"
 #include "collect/sampling/probe_scope_internal.h"
 #include "collect/sampling/text_plans_internal.h"
@@ -528,6 +530,8 @@ static bool is_wide_open(const EventSet *set, int event, size_t ring)
 static bool open_samplers(EventSet *set, pid_t pid, int cpu, uint32_t owner, size_t ring,
                           Error *err)
 {
+    if (set->hits)
+        return true;
     int leader = -1;
     uint32_t group = EVENT_NO_GROUP;
     for (size_t i = 0; i < set->events.len; i++) {
@@ -627,8 +631,9 @@ static size_t first_ring_pages(const EventSet *set)
     if (set->options->ring_pages)
         return (size_t)set->options->ring_pages;
     size_t bytes = RING_BYTES_ALL / MAX(set->cpu_count, (size_t)1);
-    size_t most = takes_each(set) || is_fast(set) ? RING_BYTES_BURST : RING_BYTES_MAX;
-    if (set->copies)
+    bool in_bursts = takes_each(set) || is_fast(set) || set->events.at[0].is_probe;
+    size_t most = in_bursts ? RING_BYTES_BURST : RING_BYTES_MAX;
+    if (set->copies || set->hits)
         most = RING_BYTES_PROBES;
     bytes = MIN(bytes, set->per_thread ? (size_t)RING_BYTES_THREAD : most);
     size_t pages = (size_t)round_up_pow2(MAX(bytes / page, (size_t)8));
@@ -642,10 +647,10 @@ static void settle_stack_size(EventSet *set)
     if (set->options->stack_bytes) {
         set->stack_bytes =
             (uint32_t)align_down(MIN(set->options->stack_bytes, (uint32_t)STACK_BYTES_MAX), 8);
-    } else if (takes_each(set)) {
+    } else if (takes_each(set) || set->hits) {
         // Texts are read by the probes that were opened first: their copies stay as they are.
         bool is_small = set->ring_pages * (size_t)sysconf(_SC_PAGESIZE) < RING_BYTES_BURST ||
-                        (!set->copies && !probe_texts_wanted(&set->events));
+                        (!set->copies && !set->hits && !probe_texts_wanted(&set->events));
         uint32_t first = is_small ? STACK_BYTES_SMALL : STACK_BYTES_PROBE;
         if (!set->events.at[0].is_probe)
             first = set->ring_pages < first_ring_pages(set) ? STACK_BYTES_SMALL : STACK_BYTES_EACH;
@@ -660,10 +665,23 @@ static void settle_stack_size(EventSet *set)
         uint64_t records =
             rate ? MAX(rate * drain_ms / 1000, (uint64_t)14) : (uint64_t)RECORDS_BY_COUNT;
         uint64_t bytes = ring / records;
+        if (set->events.at[0].is_probe) // its rings are large because its hits come in bursts
+            bytes = MIN(bytes, (uint64_t)STACK_BYTES_PROBE);
         bytes = MIN(MAX(bytes, least), (uint64_t)STACK_BYTES_MAX);
         set->stack_bytes = (uint32_t)align_down(MIN(bytes, ring / 4), 8);
     }
     settle_base(set);
+}
+
+// Probes that take every hit copy little of the stack at first.
+static void settle_copies(EventSet *set)
+{
+    bool has_probes = false;
+    for (size_t i = 0; i < set->events.len; i++)
+        has_probes |= set->events.at[i].is_probe;
+    if (has_probes && !set->hits && set->stacks == STACKS_TABLES &&
+        set->options->stack_bytes == 0 && takes_each(set) && !probe_texts_wanted(&set->events))
+        set->copies = arena_array(set->arena, StackCopies, set->events.len);
 }
 
 // Opens side-band events and rings first, because the size of the rings decides how large samples
@@ -686,6 +704,17 @@ static bool open_first(EventSet *set, pid_t pid, uint32_t owner, Error *err)
         }
     }
     settle_stack_size(set);
+    Error why;
+    struct perf_event_attr attr;
+    const uint64_t *ids;
+    if (set->hits && hit_copies_start(set, set->hits, &attr, &ids, &why)) {
+        events_add_outputs(set->arena, set, &attr, ids, set->ring_count);
+    } else if (set->hits) {
+        log_debug(LOG_RECORD, 1, "no program copies hits: %s", why.text);
+        hit_copies_close(set->hits);
+        set->hits = NULL;
+        settle_copies(set);
+    }
     for (size_t i = 0; i < set->cpu_count; i++)
         if (!open_samplers(set, pid, (int)set->cpus[i], owner, i, err))
             return false;
@@ -763,7 +792,8 @@ bool events_open_switches(EventSet *set, uint32_t tid)
     attr.context_switch = 1;
     attr.disabled = attr.enable_on_exec = 0;
     for (size_t i = 0; i < set->cpu_count; i++) {
-        int fd = perf_event_open(&attr, (pid_t)tid, (int)set->cpus[i], -1);
+        pid_t thread = tid == EVENTS_EVERY_THREAD ? -1 : (pid_t)tid;
+        int fd = perf_event_open(&attr, thread, (int)set->cpus[i], -1);
         if (fd < 0)
             return errno == ESRCH;
         vec_push(NULL, &set->switch_fds, fd);
@@ -838,8 +868,12 @@ static void measure_probe(EventSet *set)
     const EventSpec *first = &set->events.at[0];
     if (!first->is_probe)
         return;
+    if (set->hits && set->ring_count)
+        set->hit_cost_ns = hit_copies_cost_ns(set, set->hits);
+    if (set->hit_cost_ns)
+        return;
     struct perf_event_attr attr = events_sampler_attr(set, first);
-    if (set->copies) // what most probes have after their first hits
+    if (set->copies || set->hits) // what most probes have after their first hits
         attr.sample_stack_user = STACK_BYTES_SMALL;
     set->hit_cost_ns = probe_cost_ns(&attr, first->is_emulated);
 }
@@ -850,8 +884,8 @@ static void settle_scope(EventSet *set)
 {
     const SamplingOptions *o = set->options;
     bool has_probes = false;
-    set->probes_are_wide = false;
-    if (o->system_wide || o->no_inherit || o->tid_count || set->per_thread)
+    set->probes_are_wide = set->probes_are_ours = false;
+    if (o->system_wide || o->no_inherit || set->per_thread)
         return;
     for (size_t i = 0; i < set->events.len; i++) {
         const EventSpec *e = &set->events.at[i];
@@ -861,18 +895,16 @@ static void settle_scope(EventSet *set)
         if (!probe_file_is_ours(o, str_from_c((const char *)(uintptr_t)e->config1)))
             return;
     }
-    set->probes_are_wide = has_probes;
+    set->probes_are_ours = has_probes;
+    set->probes_are_wide = has_probes && !o->tid_count;
 }
 
-// Probes that take every hit copy little of the stack at first.
-static void settle_copies(EventSet *set)
+static HitCopies *load_hit_copies(EventSet *set, Error *why)
 {
-    bool has_probes = false;
+    uint64_t *periods = arena_array(set->arena, uint64_t, set->events.len);
     for (size_t i = 0; i < set->events.len; i++)
-        has_probes |= set->events.at[i].is_probe;
-    if (has_probes && set->stacks == STACKS_TABLES && set->options->stack_bytes == 0 &&
-        takes_each(set) && !probe_texts_wanted(&set->events))
-        set->copies = arena_array(set->arena, StackCopies, set->events.len);
+        periods[i] = events_fixed_period(set, &set->events.at[i]);
+    return hit_copies_load(set, periods, why);
 }
 
 bool events_open(Arena *arena, const SamplingOptions *options, pid_t child, size_t expected_threads,
@@ -899,6 +931,10 @@ bool events_open(Arena *arena, const SamplingOptions *options, pid_t child, size
         return false;
     ret->kernel_refused = ret->user_only && !options->user_only;
     settle_scope(ret);
+    Error why;
+    ret->hits = load_hit_copies(ret, &why);
+    if (!ret->hits && ret->events.at[0].is_probe)
+        log_debug(LOG_RECORD, 1, "no program copies hits: %s", why.text);
     settle_copies(ret);
     if (attach) {
         ret->ring_pages = first_ring_pages(ret);
@@ -928,6 +964,8 @@ static void close_layers(EventSet *set)
 
 void events_close(EventSet *set)
 {
+    hit_copies_close(set->hits);
+    set->hits = NULL;
     close_layers(set);
     drop_rings(set);
     vec_free(&set->open);
@@ -1003,10 +1041,14 @@ void events_enable(EventSet *set, bool samples, bool side_band)
     for (size_t i = 0; i < set->open.len; i++)
         if (set->open.at[i].event == SIDE_BAND ? side_band : samples)
             ioctl(set->open.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+    if (samples && set->hits)
+        hit_copies_enable(set->hits, true);
 }
 
 void events_enable_wide(EventSet *set)
 {
+    if (set->hits)
+        hit_copies_enable(set->hits, true);
     for (size_t i = 0; i < set->open.len; i++) {
         const OpenEvent *o = &set->open.at[i];
         if (o->event != SIDE_BAND && events_is_wide(set, &set->events.at[o->event]))
@@ -1016,6 +1058,8 @@ void events_enable_wide(EventSet *set)
 
 void events_disable(EventSet *set)
 {
+    if (set->hits)
+        hit_copies_enable(set->hits, false);
     for (size_t i = 0; i < set->open.len; i++)
         ioctl(set->open.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
     for (const EventLayer *l = atomic_load(&set->layers); l; l = l->older)
@@ -1031,6 +1075,19 @@ static uint64_t lost_of(const EventSet *set, const OpenEvent *e)
     // The format is {value, lost}, or for a group {nr, {value, id, lost} …} with the leader first.
     size_t at = set->group_read ? 3 : 1;
     return n >= (ssize_t)((at + 1) * sizeof(uint64_t)) ? values[at] : 0;
+}
+
+uint64_t events_counted(const EventSet *set)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < set->open.len; i++) {
+        uint64_t values[4 + 3 * PERF_GROUP_MAX];
+        const OpenEvent *e = &set->open.at[i];
+        size_t at = set->group_read ? 1 : 0; // as in lost_of
+        if (e->event == 0 && read(e->fd, values, sizeof(values)) > (ssize_t)(at * sizeof(uint64_t)))
+            count += values[at];
+    }
+    return count;
 }
 
 uint64_t events_lost(const EventSet *set)

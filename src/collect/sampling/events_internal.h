@@ -34,7 +34,9 @@ typedef struct EventLayer {
     Table by_id; // id -> index of `open`
 } EventLayer;
 
-enum { STACK_LAYERS_MAX = 6 }; // of one probe, the first included
+enum { STACK_LAYERS_MAX = 9 }; // of one probe, the first included
+
+typedef struct HitCopies HitCopies;
 
 // How much of the stack is copied at a probe.
 typedef struct StackCopies {
@@ -44,12 +46,13 @@ typedef struct StackCopies {
     // The time from which on the samples of a layer count, and those of the one before do not; 0:
     // not yet. That of layer 0 is unused.
     atomic_ullong from_ns[STACK_LAYERS_MAX];
-    // The worker's: whole stacks since `first_ns`, and the largest of all. It looks no more once it
-    // has asked.
+    // The worker's: whole stacks since `first_ns`, and the largest of these. Once it has asked for
+    // smaller copies it looks on only when they had to grow again.
     uint32_t whole;
     uint64_t first_ns;
     uint64_t most_bytes;
     bool has_asked;
+    uint32_t growths;
 } StackCopies;
 
 typedef struct EventSet {
@@ -66,7 +69,10 @@ typedef struct EventSet {
     bool group_read;     // some event is read with its leader
     uint64_t freq_hz;    // as opened; 0 with a period
     bool freq_clamped;
+    bool probes_are_ours; // no process that is not recorded has the probed files mapped
     bool probes_are_wide; // probes are open on all processes; of others, samples are left out
+    HitCopies
+        *hits; // a BPF program copies the hits of all events, which are probes; NULL: none does
     uint32_t stack_bytes;
     size_t ring_pages;
     uint64_t hit_cost_ns;        // of the first event, when it is a probe; 0: not known
@@ -119,7 +125,12 @@ void events_enable_wide(EventSet *set);
 // The number of samples that the kernel could not store; UINT64_MAX when this kernel does not
 // count them.
 uint64_t events_lost(const EventSet *set);
+// How often the first event happened, by the kernel's counters of all processors, also in threads
+// without a sample; 0 where the samples are not the kernel's.
+uint64_t events_counted(const EventSet *set);
 
+// Stands for all threads of the machine.
+#define EVENTS_EVERY_THREAD UINT32_MAX
 // From now on the rings get a record of each context switch of a thread, and of those that it makes
 // from now on. False when the kernel refuses it; no error when the thread has ended.
 bool events_open_switches(EventSet *set, uint32_t tid);

@@ -4,6 +4,7 @@
 #include "collect/sampling/facts_internal.h"
 
 #include "base/strbuf.h"
+#include "collect/sampling/hit_copies_internal.h"
 #include "model/facts.h"
 #include "os/clock.h"
 
@@ -169,6 +170,33 @@ static void note_searched(Profile *p, const ConsumerCounts *c)
                  100.0 * (double)c->searched / (double)MAX(c->with_stack, c->searched));
 }
 
+// Where the thread has returned meanwhile and called the same functions once more, at the same
+// places of its stack, nothing tells the two apart.
+static void note_read_later(Profile *p, const ConsumerCounts *c)
+{
+    enum { MATERIAL_PERCENT = 2 };
+    if (c->read_later * 100 <= c->with_stack * MATERIAL_PERCENT)
+        return;
+    profile_note(
+        p, NOTE_INFO, STR("stacks-read-later"),
+        "%.3g %% of stacks were larger than their copies: their outer calls were read from "
+        "the process soon after the sample; in a recursion they may be those of a later "
+        "call",
+        100.0 * (double)c->read_later / (double)MAX(c->with_stack, c->read_later));
+}
+
+// The share of the program's outer functions is right in such stacks, the number of levels is not.
+static void note_gaps(Profile *p, const ConsumerCounts *c)
+{
+    if (c->with_gap == 0)
+        return;
+    profile_note(p, NOTE_WARNING, STR("stacks-with-gap"),
+                 "%.3g %% of stacks were larger than their copies and lack calls in the middle, at "
+                 "\"[stack cut: middle not copied]\": the calls outside of it are those of an "
+                 "earlier sample of the thread that had not returned",
+                 100.0 * (double)c->with_gap / (double)MAX(c->with_stack, c->with_gap));
+}
+
 // Samples that stand for the processor time since the one before give right shares, also of
 // threads that end before their first sample; but for those of which no group has one.
 static void note_weights(Profile *p, const ConsumerCounts *c)
@@ -288,8 +316,8 @@ static void note_timers(Profile *p, const EventSet *events, const Timers *t, con
                      100 - share);
     if (n.untimed_threads)
         profile_note(p, NOTE_WARNING, STR("untimed-threads"),
-                     "%" PRIu64 " threads have no timer: the limit of pending signals is reached; "
-                     "to lift it: ulimit -i unlimited",
+                     "threads without a timer, because the limit of pending signals was reached: "
+                     "%" PRIu64 "; to lift it: ulimit -i unlimited",
                      n.untimed_threads);
     if (n.broken)
         profile_note(p, NOTE_WARNING, STR("broken-rings"),
@@ -321,8 +349,8 @@ static void note_tracing(Profile *p, const EventSet *events, const Tracer *t, co
     note_refusal(p, events);
     if (t->unwatched)
         profile_note(p, NOTE_WARNING, STR("unwatched-threads"),
-                     "%" PRIu64 " threads could not be watched: out of file descriptors; to lift "
-                     "it: ulimit -n unlimited",
+                     "threads that could not be watched, because there were no more file "
+                     "descriptors: %" PRIu64 "; to lift the limit: ulimit -n unlimited",
                      t->unwatched);
 }
 
@@ -371,7 +399,7 @@ static void note_no_hits(Profile *p, const EventSet *events, const ModuleSet *mo
         is_used = str_equal(modules->files.at[i]->path, path);
     if (is_used)
         profile_note(p, NOTE_WARNING, STR("no-samples"),
-                     "no samples: nothing that was recorded reached the probe");
+                     "no samples: no recorded process reached the probe");
     else
         profile_note(p, NOTE_WARNING, STR("no-samples"),
                      "no samples: no program of the recording used '%" STR_FMT
@@ -432,6 +460,39 @@ static uint64_t occurrences(const Profile *p)
     return sum;
 }
 
+static size_t threads_without_samples(const Profile *p)
+{
+    size_t all = p->threads.tid.len, n = 0;
+    uint8_t *has = heap_alloc(all + 1);
+    for (size_t i = 0; i < p->samples.thread.len; i++)
+        has[p->samples.thread.at[i].v] = p->samples.values[0].at[i] > 0;
+    for (size_t i = 1; i < all; i++)
+        n += !has[i];
+    heap_free(has);
+    return n;
+}
+
+// Each thread counts to N anew, so that threads with fewer occurrences have no sample, and nothing
+// names them.
+static void note_few_in_threads(Profile *p, const EventSet *events, const ConsumerCounts *c,
+                                const SamplingResult *r)
+{
+    enum { MATERIAL_PERCENT = 10 };
+    uint64_t period = events->events.len ? events_fixed_period(events, &events->events.at[0]) : 0;
+    if (period <= 1 || c->throttled || p->samples.dropped.sum.len || !p->samples.value_columns)
+        return;
+    uint64_t counted = events_counted(events), sampled = occurrences(p) + r->lost * period;
+    size_t threads = threads_without_samples(p);
+    if (counted <= sampled || (counted - sampled) * 100 < counted * MATERIAL_PERCENT || !threads)
+        return;
+    profile_note(p, NOTE_WARNING, STR("few-in-threads"),
+                 "%.0f %% of %" STR_FMT " are in no sample: a thread has one sample for each "
+                 "%" PRIu64
+                 " of its own, and %zu of %zu threads had fewer; a smaller -c shows them",
+                 100.0 * (double)(counted - sampled) / (double)counted, STR_ARG(events->event_name),
+                 period, threads, p->threads.tid.len - 1);
+}
+
 static void note_probes(Profile *p, const EventSet *events, const ConsumerCounts *c,
                         const SamplingResult *r)
 {
@@ -453,6 +514,12 @@ static void note_probes(Profile *p, const EventSet *events, const ConsumerCounts
                      "only threads that ran when the recording began are probed: other processes "
                      "use the file, too, and the kernel hands no probe on to new threads and "
                      "processes; -a probes all of them");
+    uint64_t left_out = events->hits ? hit_copies_left_out(events->hits) : 0;
+    if (left_out)
+        profile_note(p, NOTE_WARNING, STR("probe-processes"),
+                     "%" PRIu64 " processes had no room in the table of the recording: their hits "
+                     "are missing; -a records all processes",
+                     left_out);
     if (c->args_missing)
         profile_note(p, NOTE_WARNING, STR("arguments-missing"),
                      "%" PRIu64 " values of arguments lay outside of the copied part of the stack "
@@ -472,6 +539,7 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
     if (child)
         child_facts(p, events, child, c, r);
     note_weights(p, c);
+    note_few_in_threads(p, events, c, r);
     if (engine->tracer)
         note_tracing(p, events, engine->tracer, child);
     if (engine->breaks)
@@ -480,9 +548,10 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
         note_timers(p, events, engine->timers, child);
     if (r->lost)
         profile_note(p, NOTE_WARNING, STR("lost-samples"),
-                     "%" PRIu64 " samples were lost: %" PRIu64
-                     " because the ring was full, %" PRIu64 " because unwinding fell behind; %s",
-                     r->lost, r->lost - drain->dropped, drain->dropped, less_loss(events));
+                     "%" PRIu64 " sample%s lost: %" PRIu64 " because the ring was full, %" PRIu64
+                     " because unwinding fell behind; %s",
+                     r->lost, plural_s(r->lost), r->lost - drain->dropped, drain->dropped,
+                     less_loss(events));
     if (c->throttled)
         profile_note(p, NOTE_WARNING, STR("throttled"),
                      "the kernel throttled sampling %" PRIu64
@@ -503,6 +572,8 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
     modules_note_refused(modules, p);
     modules_note_unnamed(modules, p);
     note_searched(p, c);
+    note_read_later(p, c);
+    note_gaps(p, c);
     if (consumer_has_scripts(consumer))
         profile_note(p, NOTE_WARNING, STR("v8-inlines"),
                      "JavaScript functions that V8 has inlined count for their callers; "
@@ -517,9 +588,10 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
         profile_note(p, NOTE_WARNING, STR("malformed-records"),
                      "%" PRIu64 " records of the kernel could not be understood", malformed);
     if (r->still_running)
-        profile_note(p, NOTE_WARNING, STR("still-running"),
-                     "%u processes of the command ran on when it ended, and with it the recording",
-                     r->still_running);
+        profile_note(
+            p, NOTE_WARNING, STR("still-running"),
+            "%u process%s of the command still ran when the command and its recording ended",
+            r->still_running, r->still_running == 1 ? "" : "es");
     if (r->samples == 0 && !events->heap)
         note_no_samples(p, events, child, consumer_modules(consumer));
 }

@@ -72,20 +72,23 @@ static uint64_t time_of_call(PerfRing *ring, void (*probed)(void))
         for (int i = 0; i < BATCH_HITS; i++)
             probed();
         times[batch] = os_thread_cpu_ns() - before;
-        ring_release(ring, ring_head(ring));
+        if (ring)
+            ring_release(ring, ring_head(ring));
     }
     qsort(times, BATCHES, sizeof(*times), compare_times);
     return (uint64_t)times[BATCHES / 2] / BATCH_HITS;
 }
 
-uint64_t probe_cost_ns(const struct perf_event_attr *like, bool is_emulated)
+// What `arm` sets at the event of a probe of this process. `ring` is emptied meanwhile when it is
+// mapped then; NULL: there is none.
+static uint64_t cost_of(const struct perf_event_attr *like, bool is_emulated,
+                        bool (*arm)(void *ctx, int event), void *ctx, PerfRing *ring)
 {
     void (*probed)(void) = is_emulated ? probe_cost_emulated : probe_cost_stepped;
     Arena arena = {0};
     struct perf_event_attr attr = *like;
     const char *path;
     uint64_t ns = 0, offset;
-    PerfRing ring;
     attr.inherit = attr.enable_on_exec = 0;
     attr.disabled = 1;
     attr.watermark = 0;
@@ -96,15 +99,33 @@ uint64_t probe_cost_ns(const struct perf_event_attr *like, bool is_emulated)
         attr.config2 = offset;
         fd = perf_event_open(&attr, 0, -1, -1);
     }
-    if (fd >= 0 && ring_map(fd, RING_PAGES, &ring)) {
-        uint64_t bare = time_of_call(&ring, probed);
-        ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-        uint64_t probed_ns = time_of_call(&ring, probed);
+    uint64_t bare = time_of_call(NULL, probed);
+    if (fd >= 0 && arm(ctx, fd)) {
+        uint64_t probed_ns = time_of_call(ring, probed);
         ns = probed_ns > bare ? probed_ns - bare : 0;
-        ring_unmap(&ring);
     }
     if (fd >= 0)
         close(fd);
     arena_deinit(&arena);
     return ns;
+}
+
+static bool map_and_enable(void *ctx, int event)
+{
+    return ring_map(event, RING_PAGES, ctx) && ioctl(event, PERF_EVENT_IOC_ENABLE, 0) == 0;
+}
+
+uint64_t probe_cost_ns(const struct perf_event_attr *like, bool is_emulated)
+{
+    PerfRing ring = {0};
+    uint64_t ns = cost_of(like, is_emulated, map_and_enable, &ring, &ring);
+    if (ring.page)
+        ring_unmap(&ring);
+    return ns;
+}
+
+uint64_t probe_cost_by_ns(const struct perf_event_attr *like, bool is_emulated,
+                          bool (*arm)(void *ctx, int event), void *ctx)
+{
+    return cost_of(like, is_emulated, arm, ctx, NULL);
 }

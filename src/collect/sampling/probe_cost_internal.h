@@ -12,5 +12,9 @@
 // the hit and copies the sample. 0: it cannot be measured. Takes a few milliseconds.
 // `is_emulated`: the kernel need not single-step the probed instruction.
 uint64_t probe_cost_ns(const struct perf_event_attr *attr, bool is_emulated);
+// The same of what `arm` sets at the probe of the event that it gets, which is disabled. It returns
+// false when it cannot.
+uint64_t probe_cost_by_ns(const struct perf_event_attr *attr, bool is_emulated,
+                          bool (*arm)(void *ctx, int event), void *ctx);
 
 #endif // COLLECT_SAMPLING_PROBE_COST_INTERNAL_H

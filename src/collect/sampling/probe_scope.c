@@ -7,10 +7,22 @@
 
 #include <unistd.h>
 
+static bool is_thread_of(uint32_t tid, uint32_t pid)
+{
+    Arena scratch = {0};
+    ProcStatus st;
+    bool ret = proc_status_read(&scratch, tid, &st, NULL) && st.thread_group == pid;
+    arena_deinit(&scratch);
+    return ret;
+}
+
 static bool is_recorded(const SamplingOptions *o, uint32_t pid)
 {
     for (size_t i = 0; i < o->pid_count; i++)
         if (o->pids[i] == pid)
+            return true;
+    for (size_t i = 0; i < o->tid_count; i++)
+        if (is_thread_of(o->tids[i], pid))
             return true;
     return pid == (uint32_t)getpid();
 }

@@ -25,8 +25,8 @@ static void close_place(Programs *p)
 void programs_prepare(const EventSet *events, Programs *ret)
 {
     Error why;
-    if (events->traced || events->timed || events->per_thread || events->stacks != STACKS_TABLES ||
-        !privilege_is_special() || !privilege_sees_kernel_pids())
+    if (events->hits || events->traced || events->timed || events->per_thread ||
+        events->stacks != STACKS_TABLES || !privilege_is_special() || !privilege_sees_kernel_pids())
         return;
     ret->place_fd = -1;
     ret->next_fd = bpf_program_array_make(1);

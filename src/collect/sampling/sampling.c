@@ -8,6 +8,7 @@
 #include "collect/sampling/calling_internal.h"
 #include "collect/sampling/drain_internal.h"
 #include "collect/sampling/facts_internal.h"
+#include "collect/sampling/hit_copies_internal.h"
 #include "collect/sampling/order_internal.h"
 #include "collect/sampling/probe_texts_internal.h"
 #include "collect/sampling/sample_programs_internal.h"
@@ -305,6 +306,16 @@ static bool parse(Sampling *s, Bytes record, PerfRecord *ret)
     return perf_record_parse(layout, record, &s->sample, ret);
 }
 
+static void take_hit(Sampling *s, const PerfRecord *r, const CopiedHit *hit)
+{
+    const ConsumerCounts *c = consumer_counts(s->consumer);
+    uint64_t short_copies = c->short_copies, whole_copies = c->whole_copies;
+    consumer_record(s->consumer, r, &s->sample_events[hit->event]);
+    hit_copies_see(s->events.hits, &s->events, hit,
+                   c->whole_copies != whole_copies ? c->stack_bytes : 0,
+                   c->short_copies != short_copies);
+}
+
 static void deliver(void *ctx, Bytes record)
 {
     Sampling *s = ctx;
@@ -322,8 +333,16 @@ static void deliver(void *ctx, Bytes record)
         add_to_session(s, r.u.task.pid);
     if (r.type == PERF_RECORD_FORK && r.u.task.pid == r.u.task.tid)
         watching_add_process(&s->watching, r.u.task.pid);
+    CopiedHit hit;
+    HitRecord kind =
+        r.type == PERF_RECORD_SAMPLE ? hit_copies_take(s->events.hits, &r, &hit) : HIT_RECORD_NONE;
     if (r.type == PERF_RECORD_SAMPLE)
         calling_mend(&s->calling, &r);
+    if (kind == HIT_RECORD_COPIED)
+        take_hit(s, &r, &hit);
+    s->malformed += kind == HIT_RECORD_BROKEN;
+    if (kind != HIT_RECORD_NONE)
+        return;
     if (r.type == PERF_RECORD_SAMPLE && (watching_takes(&s->watching, s->consumer, &r) ||
                                          calling_takes(&s->calling, s->consumer, &r)))
         return;
@@ -395,6 +414,11 @@ static void show(Sampling *s, bool is_last)
 static bool confines(const Sampling *s)
 {
     return s->options->confine && !s->events.timed && !s->events.by_breakpoints;
+}
+
+bool sampling_needs_no_rights(const Sampling *s)
+{
+    return !s->events.timed && !s->events.by_breakpoints && !s->events.traced;
 }
 
 // The fields of struct sched_attr up to the last one that is set; glibc 2.36 does not declare it.
@@ -1176,6 +1200,16 @@ static bool release_child(Sampling *s, Error *err)
                       : spawn_release(&s->child, program, err);
 }
 
+// A child that was made before the program knew its parent is found now.
+static void begin_hits(Sampling *s)
+{
+    hit_copies_begin(s->events.hits, s->child.pid, &s->pids);
+    if (s->pids.len) {
+        add_children(&s->pids);
+        hit_copies_begin(s->events.hits, s->child.pid, &s->pids);
+    }
+}
+
 static bool record(Sampling *s, SamplingResult *result, Error *err)
 {
     const SamplingOptions *o = s->options;
@@ -1198,6 +1232,8 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     add_to_session(s, (uint32_t)MAX(s->child.pid, 0));
     for (size_t i = 0; i < s->pids.len; i++)
         add_to_session(s, s->pids.at[i]);
+    if (s->events.hits)
+        begin_hits(s);
     if (confines(s))
         stack_copies_keep_rights(&s->events);
     if ((!s->events.traced && !s->events.timed && !make_polls(s)) || !start_worker(s, err))
@@ -1246,9 +1282,14 @@ static void settle_result(Sampling *s, SamplingResult *r)
         kernel_lost = c->lost + c->lost_samples;
     if (s->events.timed)
         kernel_lost = agent_rings_counts(&s->timers.rings).lost;
+    if (s->events.hits) {
+        uint64_t unsaid, all = hit_copies_lost(s->events.hits, &unsaid);
+        kernel_lost += s->events.counts_lost ? all : unsaid;
+    }
     r->samples = c->samples;
     r->lost = kernel_lost + s->drain.dropped;
     r->complete = c->complete;
+    r->with_gap = c->with_gap;
     r->with_stack = c->with_stack;
     r->wall_ns = s->end_ns - s->start_ns;
     r->recorder_cpu_ns = s->worker_cpu_ns + os_thread_cpu_ns();

@@ -119,6 +119,7 @@ typedef struct SamplingResult {
     uint64_t samples;
     uint64_t lost;       // samples that the kernel or this process had to drop
     uint64_t complete;   // stacks that were unwound to the outermost frame
+    uint64_t with_gap;   // … but for frames in the middle
     uint64_t with_stack; // samples with a user stack to unwind
     int64_t wall_ns;
     int64_t recorder_cpu_ns; // of both threads of the recorder
@@ -162,6 +163,9 @@ bool sampling_module_bytes(Sampling *s, Str path, Str build_id_hex, Bytes *ret);
 
 // A source file that such a module names, in the root folder of its process: modules_source.
 SourceAccess sampling_source(Sampling *s, Str path, Str build_id_hex, Str source, MappedFile *ret);
+// Whether what is left to do, once sampling_run has returned, needs none of the rights that
+// os/privilege.h gives up: no session in other processes has to end.
+bool sampling_needs_no_rights(const Sampling *s);
 // Waits for the end of a child for which result.child_runs is true. A signal to this process ends
 // the wait; result.child_runs stays true then.
 void sampling_wait(Sampling *s, SamplingResult *result);

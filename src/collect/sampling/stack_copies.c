@@ -2,7 +2,7 @@
 // How much of the stack is copied at probes. A probe takes every hit, and copying costs most of a
 // hit. The first hits have copies that hold most stacks. Then the probe is opened again with a copy
 // that fits, and the first one is disabled; with a larger one where a stack was larger than its
-// copy.
+// copy, and with a smaller one again where deep stacks do not come any more.
 
 #include "collect/sampling/events_internal.h"
 
@@ -24,6 +24,8 @@ enum {
     STACKS_SEEN = 256,   // before a copy shrinks …
     STACKS_SEEN_MS_MAX =
         200, // … in so short a time: where hits are rarer, large copies cost little
+    STACKS_SEEN_SHIFT_MAX = 10,
+    LAYERS_TO_GROW = 4, // from the smallest copy to the largest
 };
 
 // The requests to the process that keeps the rights.
@@ -165,9 +167,32 @@ void stack_copies_resize(EventSet *set)
 
 static void ask(EventSet *set, StackCopies *c, uint64_t bytes)
 {
-    c->has_asked = true;
     atomic_store(&c->wanted, (uint32_t)MIN(bytes, (uint64_t)COPY_BYTES_MAX));
     atomic_store(&set->wants_copies, true);
+}
+
+// How many stacks tell that smaller copies do. After each time that they did not, it takes more.
+static uint32_t stacks_seen(const StackCopies *c)
+{
+    return STACKS_SEEN << MIN(2 * c->growths, (uint32_t)STACKS_SEEN_SHIFT_MAX);
+}
+
+// Asks for copies that fit the stacks seen: deep ones may not come again.
+static void fit_copies(EventSet *set, StackCopies *c, uint64_t time_ns, uint32_t now)
+{
+    // Twice as much: later stacks may be deeper.
+    uint64_t fit = MAX(align_up(c->most_bytes * 2, 512), (uint64_t)COPY_BYTES_MIN);
+    uint64_t ms_max = (uint64_t)STACKS_SEEN_MS_MAX * (stacks_seen(c) / STACKS_SEEN);
+    c->whole = 0;
+    if (c->growths)
+        c->most_bytes = 0;
+    // The last layers are kept for copies that have to grow.
+    if (time_ns - c->first_ns > ms_max * 1000000 ||
+        (c->growths && atomic_load(&c->layer) + LAYERS_TO_GROW >= STACK_LAYERS_MAX))
+        return;
+    if (fit * 2 <= now)
+        ask(set, c, fit);
+    c->has_asked = true;
 }
 
 void stack_copies_see(EventSet *set, const OpenEvent *event, uint64_t time_ns, bool is_short,
@@ -180,23 +205,20 @@ void stack_copies_see(EventSet *set, const OpenEvent *event, uint64_t time_ns, b
         return;
     if (now == 0)
         now = set->stack_bytes;
-    if (is_short && now < COPY_BYTES_MAX)
+    if (is_short && now < COPY_BYTES_MAX) {
         ask(set, c, (uint64_t)now * (now < COPY_BYTES_LARGE ? COPY_GROWTH : COPY_GROWTH_LARGE));
-    if (c->has_asked)
+        c->growths++;
+        c->whole = 0;
+        c->most_bytes = 0;
+    }
+    if (atomic_load(&c->wanted) || (c->has_asked && c->growths == 0))
         return;
     c->most_bytes = MAX(c->most_bytes, bytes);
     if (c->whole == 0)
         c->first_ns = time_ns;
-    if (++c->whole < STACKS_SEEN)
+    if (++c->whole < stacks_seen(c))
         return;
-    c->whole = 0;
-    if (time_ns - c->first_ns > (uint64_t)STACKS_SEEN_MS_MAX * 1000000)
-        return;
-    // Twice as much: later stacks may be deeper.
-    uint64_t fit = MAX(align_up(c->most_bytes * 2, 512), (uint64_t)COPY_BYTES_MIN);
-    if (fit * 2 <= now)
-        ask(set, c, fit);
-    c->has_asked = true;
+    fit_copies(set, c, time_ns, now);
 }
 
 // The time from which on a layer counts; UINT64_MAX: it does not yet.

@@ -202,20 +202,22 @@ static void on_report(Tracer *t, uint32_t tid, int status, const struct rusage *
     }
 }
 
-// The next report, as wait4 gives it; 0 or less: there is none. With breakpoints a stop is looked
-// at, not taken: the kernel forgets the signal of a stop that is taken, and when this process is
-// killed then, the thread goes on behind the breakpoint (collect/breakpoints/trap_guard.h).
+// The next report, as wait4 gives it; 0 or less: there is none. The kernel adds up the times of all
+// threads of a process for `usage`, so it is asked for that of the child only. With breakpoints a
+// stop is looked at, not taken: the kernel forgets the signal of a stop that is taken, and when
+// this process is killed then, the thread goes on behind the breakpoint
+// (collect/breakpoints/trap_guard.h).
 static pid_t next_report(const Tracer *t, int *status, struct rusage *usage)
 {
     siginfo_t info = {0};
-    if (!t->breaks)
-        return wait4(-1, status, __WALL | WNOHANG, usage);
     if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL) != 0)
         return -1;
     if (info.si_pid == 0)
         return 0;
-    if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
-        return wait4(info.si_pid, status, __WALL | WNOHANG, usage);
+    bool is_stop = info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED;
+    if (!t->breaks || !is_stop)
+        return wait4(info.si_pid, status, __WALL | WNOHANG,
+                     is_stop || info.si_pid != t->child ? NULL : usage);
     *status = W_STOPCODE(info.si_status);
     return info.si_pid;
 }
@@ -224,7 +226,7 @@ bool tracer_reap(Tracer *t)
 {
     enum { REPORTS_MAX = 256 }; // then the caller does its other work
     int status, reports = 0;
-    struct rusage usage;
+    struct rusage usage = {0};
     pid_t tid;
     while (reports < REPORTS_MAX && (tid = next_report(t, &status, &usage)) > 0) {
         on_report(t, (uint32_t)tid, status, &usage);

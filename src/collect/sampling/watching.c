@@ -10,6 +10,7 @@
 #include "os/proc.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 static bool can_watch(const EventSet *events, Error *err)
 {
@@ -27,13 +28,15 @@ static bool can_watch(const EventSet *events, Error *err)
     return true;
 }
 
-// The next best way: looks at threads from outside. They reach the processes of one user only.
+// The next best way: looks at threads from outside. Without root they reach the processes of one
+// user only.
 static void open_sampled(Watching *w)
 {
+    const EventSet *e = w->events;
+    bool reads_maps = e->traced || e->timed || e->by_breakpoints;
     Error err;
-    if (w->options->system_wide)
-        return;
-    w->sampled = waiting_open_sampled(!w->options->no_inherit, &w->waiting, &err);
+    w->sampled = waiting_open_sampled(!w->options->no_inherit, reads_maps, w->options->system_wide,
+                                      &w->waiting, &err);
     if (!w->sampled)
         w->why = err;
 }
@@ -90,9 +93,11 @@ static void open_switches(Watching *w, pid_t child, const U32Vec *pids)
     if (e->traced || e->timed || e->by_breakpoints || e->per_thread)
         return;
     w->switches = true;
-    if (child > 0)
+    if (w->options->system_wide)
+        w->switches = events_open_switches(w->events, EVENTS_EVERY_THREAD);
+    else if (child > 0)
         w->switches = events_open_switches(w->events, (uint32_t)child);
-    for (size_t i = 0; child <= 0 && i < pids->len; i++) {
+    for (size_t i = 0; child <= 0 && !w->options->system_wide && i < pids->len; i++) {
         U32Vec tids = {0};
         if (proc_list_threads(pids->at[i], &tids, NULL))
             for (size_t k = 0; k < tids.len; k++)
@@ -107,6 +112,25 @@ void watching_switch(Watching *w, Consumer *c, const PerfRecord *r)
         waiting_switch(w->waiting, c, r);
 }
 
+// Watches the threads that run already on the machine: a sleeping thread may have no switch for
+// long.
+static void add_programs(Watching *w)
+{
+    U32Vec pids = {0};
+    if (!proc_list_all(&pids, NULL))
+        pids.len = 0;
+    for (size_t i = 0; i < pids.len; i++) {
+        U32Vec tids = {0};
+        if (pids.at[i] == (uint32_t)getpid() || proc_is_kernel_thread(pids.at[i]))
+            continue;
+        if (proc_list_threads(pids.at[i], &tids, NULL))
+            for (size_t k = 0; k < tids.len; k++)
+                waiting_add_thread(w->waiting, pids.at[i], tids.at[k], false);
+        vec_free(&tids);
+    }
+    vec_free(&pids);
+}
+
 void watching_begin(Watching *w, pid_t child, const U32Vec *pids)
 {
     if (!w->waiting)
@@ -115,6 +139,10 @@ void watching_begin(Watching *w, pid_t child, const U32Vec *pids)
         waiting_add_process(w->waiting, pids->at[i], false);
     if (w->sampled) {
         open_switches(w, child, pids);
+        return;
+    }
+    if (w->options->system_wide) {
+        add_programs(w);
         return;
     }
     if (child > 0)
@@ -130,8 +158,9 @@ void watching_begin(Watching *w, pid_t child, const U32Vec *pids)
 
 void watching_released(Watching *w, pid_t child)
 {
+    // Its threads are new: the first look may be late, and finds some that have run meanwhile.
     if (w->waiting && child > 0)
-        waiting_add_process(w->waiting, (uint32_t)child, false);
+        waiting_add_process(w->waiting, (uint32_t)child, true);
 }
 
 void watching_add_process(Watching *w, uint32_t pid)
@@ -217,10 +246,10 @@ void watching_finish(Watching *w, Consumer *c, uint64_t end_ns, SamplingResult *
     profile_set_fact(p, STR(FACT_WAITS_LOST), str_from_c(text));
     if (n.no_room && w->sampled)
         profile_note(p, NOTE_WARNING, STR("waits-no-room"),
-                     "%llu threads may not be looked at: their time is missing",
+                     "threads that this user may not look at: %llu; their time is missing",
                      (unsigned long long)n.no_room);
     else if (n.no_room)
         profile_note(p, NOTE_WARNING, STR("waits-no-room"),
-                     "%llu threads or waits had no room in the tables: their time is missing",
+                     "threads or waits without room in the tables: %llu; their time is missing",
                      (unsigned long long)n.no_room);
 }

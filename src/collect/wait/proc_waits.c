@@ -23,10 +23,13 @@ typedef struct Look {
     Reason reason;
 } Look;
 
-// A thread that sleeps, by records of its switches.
+// A thread by records of its switches.
 typedef struct Away {
     uint32_t tid;
-    uint64_t since_ns; // 0: it runs, or could
+    ThreadId thread;
+    bool runs, could_run; // neither: it sleeps
+    uint64_t since_ns;    // in this state; 0: there was no record
+    uint64_t run_ns, delay_ns, sleep_ns;
 } Away;
 
 typedef struct Span {
@@ -34,21 +37,30 @@ typedef struct Span {
     uint64_t begin_ns, end_ns;
 } Span;
 
-enum { SPANS_MAX = 4 << 20 };
+// Mappings as they were told. A record of an exec that comes later, as a tracer's does, has made
+// the recorder forget them.
+typedef struct KeptMaps {
+    uint32_t pid;
+    ProcMaps *maps; // NULL: the entry is free
+} KeptMaps;
+
+enum { SPANS_MAX = 4 << 20, KEPT_MAPS = 256 };
 
 struct ProcWaits {
     ProcSampler *sampler;
     Vec(Life) lives;
     Vec(Look) looks;
     Vec(Away) away;
-    Table by_tid; // of `away`
+    Table by_tid;   // of `away`, the newest with that number
+    Vec(Away) gone; // of threads whose numbers others have now
     Vec(Span) spans;
+    KeptMaps kept[KEPT_MAPS]; // by the number of the process
 };
 
-bool proc_waits_open(bool inherit, ProcWaits **ret, Error *err)
+bool proc_waits_open(bool inherit, bool reads_maps, bool every, ProcWaits **ret, Error *err)
 {
     ProcWaits *s = heap_alloc(sizeof(*s));
-    if (!proc_sampler_open(inherit, &s->sampler, err)) {
+    if (!proc_sampler_open(inherit, reads_maps, every, &s->sampler, err)) {
         heap_free(s);
         return false;
     }
@@ -66,9 +78,12 @@ void proc_waits_close(ProcWaits *s)
     if (!s)
         return;
     proc_sampler_close(s->sampler);
+    for (size_t i = 0; i < KEPT_MAPS; i++)
+        proc_maps_free(s->kept[i].maps);
     vec_free(&s->lives);
     vec_free(&s->looks);
     vec_free(&s->away);
+    vec_free(&s->gone);
     vec_free(&s->spans);
     table_deinit(&s->by_tid);
     heap_free(s);
@@ -94,10 +109,11 @@ static bool is_code(const CodeRanges *r, uint64_t v)
 }
 
 // A hash of the words of a stack that point into code, as the programs in the kernel compute one.
+// Where the stack lies is not in it: the threads of a pool share theirs.
 static uint64_t signature_of(const ProcWait *wait, const CodeRanges *code)
 {
     enum { WORDS = 1024 };
-    uint64_t h = hash_pair(wait->pid, hash_pair(wait->sp, wait->pc));
+    uint64_t h = hash_pair(wait->pid, wait->pc);
     for (size_t i = 0; i < MIN(wait->stack_len / 8, (uint32_t)WORDS); i++) {
         uint64_t v = word_at(wait, i);
         if (is_code(code, v))
@@ -119,6 +135,15 @@ static StackCut unwind(Consumer *c, const ProcWait *wait, uint64_t frame_pointer
                      .regs_mask = 1ull << SP | 1ull << PC,
                      .bytes = bytes_over(wait->stack, wait->stack_len / 8 * 8)};
     uint64_t base;
+#if defined(__x86_64__)
+    // Arguments are in registers: the C library's vfork keeps its return address in one, because
+    // the child overwrites the place where it stood.
+    static const uint8_t numbers[PROC_ARGS] = {5, 4, 3, 18, 16, 17};
+    for (size_t i = 0; i < PROC_ARGS && wait->call != WAIT_NO_CALL; i++) {
+        s.regs_mask |= 1ull << numbers[i];
+        s.regs[numbers[i]] = wait->args[i];
+    }
+#endif
     if (frame_pointer) {
         s.regs_mask |= 1ull << FRAME;
         s.regs[FRAME] = frame_pointer;
@@ -155,7 +180,11 @@ static StackId stack_of(Waiting *w, Consumer *c, const ProcWait *wait)
     StackCut cut = unwind(c, wait, 0, &stack);
     // Not every way of recording reports each mapping at once.
     if (cut == STACK_CUT_UNKNOWN_MAP) {
-        consumer_read_maps(c, wait->pid);
+        const KeptMaps *kept = &w->sampled->kept[wait->pid % KEPT_MAPS];
+        if (kept->maps && kept->pid == wait->pid)
+            consumer_add_maps(c, wait->pid, &kept->maps->at);
+        else
+            consumer_read_maps(c, wait->pid);
         code = consumer_code(c, wait->pid);
         signature = signature_of(wait, &code);
         cut = unwind(c, wait, 0, &stack);
@@ -223,6 +252,14 @@ static void on_thread(Waiting *w, Consumer *c, const ProcLife *life)
     vec_push(NULL, &w->sampled->lives, (Life){*life, consumer_thread(c, life->pid, life->tid)});
 }
 
+static void on_maps(Waiting *w, Consumer *c, uint32_t pid, ProcMaps *maps)
+{
+    KeptMaps *kept = &w->sampled->kept[pid % KEPT_MAPS];
+    consumer_add_maps(c, pid, &maps->at);
+    proc_maps_free(kept->maps);
+    *kept = (KeptMaps){pid, maps};
+}
+
 void proc_waits_until(Waiting *w, Consumer *c, uint64_t time_ns)
 {
     ProcEvent e;
@@ -231,6 +268,8 @@ void proc_waits_until(Waiting *w, Consumer *c, uint64_t time_ns)
             on_begin(w, c, e.wait);
         else if (e.kind == PROC_WAIT_ENDS)
             on_end(w, c, e.wait);
+        else if (e.kind == PROC_HAS_MAPS)
+            on_maps(w, c, e.pid, e.maps);
         else
             on_thread(w, c, &e.life);
     }
@@ -323,51 +362,49 @@ static void add_spans(Waiting *w, Consumer *c)
     }
 }
 
-static Away *need_away(ProcWaits *s, uint32_t tid)
+static Away *need_away(ProcWaits *s, ThreadId thread, uint32_t tid)
 {
     uint32_t row;
-    for (TableProbe p = table_probe(&s->by_tid, hash_u64(tid)); table_next(&s->by_tid, &p, &row);)
-        if (s->away.at[row].tid == tid)
-            return &s->away.at[row];
+    for (TableProbe p = table_probe(&s->by_tid, hash_u64(tid)); table_next(&s->by_tid, &p, &row);) {
+        Away *a = &s->away.at[row];
+        if (a->tid != tid)
+            continue;
+        if (a->thread.v != thread.v) {
+            vec_push(NULL, &s->gone, *a);
+            *a = (Away){.tid = tid, .thread = thread};
+        }
+        return a;
+    }
     table_insert(&s->by_tid, hash_u64(tid), (uint32_t)s->away.len);
-    vec_push(NULL, &s->away, (Away){.tid = tid});
+    vec_push(NULL, &s->away, (Away){.tid = tid, .thread = thread});
     return &vec_last(&s->away);
+}
+
+// Adds the time since the last switch to that of the state in which the thread was.
+static void count_until(Away *a, uint64_t time_ns)
+{
+    uint64_t ns = a->since_ns && time_ns > a->since_ns ? time_ns - a->since_ns : 0;
+    uint64_t *sum = a->runs ? &a->run_ns : a->could_run ? &a->delay_ns : &a->sleep_ns;
+    *sum += ns;
 }
 
 void proc_waits_switch(Waiting *w, Consumer *c, const PerfRecord *r)
 {
-    Away *a = need_away(w->sampled, r->tid);
-    bool sleeps = r->u.context_switch.out && !r->u.context_switch.preempted;
-    if (sleeps && a->since_ns == 0)
-        a->since_ns = r->time;
-    if (r->u.context_switch.out || a->since_ns == 0 || r->time <= a->since_ns)
-        return;
-    if (w->sampled->spans.len < SPANS_MAX)
-        vec_push(NULL, &w->sampled->spans,
-                 (Span){consumer_thread(c, r->pid, r->tid), a->since_ns, r->time});
-    else
-        w->counts.lost++;
-    a->since_ns = 0;
-}
-
-// The time that the looks saw a thread sleep becomes the time that it did.
-static void scale_waits(Waiting *w, ThreadId thread, uint64_t seen_ns, uint64_t slept_ns)
-{
-    for (size_t i = 0; i < w->sums.len && seen_ns; i++) {
-        WaitRow *row = &w->sums.at[i].row;
-        if (row->thread.v == thread.v && row->state > WAIT_RUNNABLE)
-            row->blocked_ns =
-                (uint64_t)((double)row->blocked_ns / (double)seen_ns * (double)slept_ns);
+    Away *a = need_away(w->sampled, consumer_thread(c, r->pid, r->tid), r->tid);
+    bool out = r->u.context_switch.out;
+    bool slept = a->since_ns && !a->runs && !a->could_run;
+    if (a->since_ns && a->runs != out) // a record was lost, or they are of before
+        a->since_ns = 0;
+    count_until(a, r->time);
+    if (!out && slept && r->time > a->since_ns && a->since_ns) {
+        if (w->sampled->spans.len < SPANS_MAX)
+            vec_push(NULL, &w->sampled->spans, (Span){a->thread, a->since_ns, r->time});
+        else
+            w->counts.lost++;
     }
-}
-
-static uint64_t seen_waiting(const Waiting *w, ThreadId thread)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < w->sums.len; i++)
-        if (w->sums.at[i].row.thread.v == thread.v && w->sums.at[i].row.state > WAIT_RUNNABLE)
-            sum += w->sums.at[i].row.blocked_ns;
-    return sum;
+    a->runs = !out;
+    a->could_run = out && r->u.context_switch.preempted;
+    a->since_ns = r->time;
 }
 
 static void add(Waiting *w, ThreadId thread, StackId stack, WaitClass class, uint64_t ns)
@@ -392,24 +429,115 @@ static void settle_life(const Waiting *w, const Life *l, int64_t *begin, int64_t
         *end = ended;
 }
 
-static void add_life(Waiting *w, Consumer *c, const Life *l)
+// How long a thread was seen to sleep, and how long it did; and what its switches tell.
+typedef struct Sleep {
+    uint64_t seen_ns, slept_ns;
+    bool has_life, has_switches;
+    uint64_t run_ns, delay_ns, sleep_ns; // by switches
+} Sleep;
+
+static void add_life(Waiting *w, Consumer *c, const Life *l, Sleep *sleep)
 {
     const ProcLife *life = &l->life;
     int64_t begin = consumer_time(c, life->begin_ns), end = consumer_time(c, life->end_ns);
     settle_life(w, l, &begin, &end);
     uint64_t all = (uint64_t)MAX(end - begin, (int64_t)0);
-    uint64_t run = MIN(life->run_ns, all), delay = MIN(life->delay_ns, all - run);
-    uint64_t seen = seen_waiting(w, l->thread);
-    if (life->run_ns + life->delay_ns == 0) // the scheduler does not say
+    // The times by switches include those after the last look.
+    uint64_t run = MIN(MAX(life->run_ns, sleep->run_ns), all);
+    uint64_t delay = MIN(MAX(life->delay_ns, sleep->delay_ns), all - run);
+    if (run + delay == 0) // the scheduler does not say
         run = MIN(life->running_ns, all);
     add(w, l->thread, (StackId){0}, WAIT_RUNNING, run);
     add(w, l->thread, w->preempted, WAIT_RUNNABLE, delay);
-    if (seen)
-        scale_waits(w, l->thread, seen, all - run - delay);
-    else
+    if (!sleep->seen_ns)
         add(w, l->thread, (StackId){0}, WAIT_OTHER, all - run - delay);
+    sleep->slept_ns += all - run - delay;
+    sleep->has_life = true;
     vec_push(NULL, &w->starts, (ThreadMoment){l->thread, begin});
     vec_push(NULL, &w->ends, (ThreadMoment){l->thread, end});
+}
+
+// A thread that ended before the first look at it. Its life is the time between its records of
+// begin and end; records of switches divide it into classes. Without these all of it is `other`.
+static void add_short_life(Waiting *w, ThreadId thread, const Sleep *s, int64_t begin, int64_t end)
+{
+    uint64_t all = (uint64_t)(end - begin), run = MIN(s->run_ns, all);
+    uint64_t sleep = s->has_switches ? MIN(s->sleep_ns, all - run) : all;
+    add(w, thread, (StackId){0}, WAIT_RUNNING, run);
+    add(w, thread, (StackId){0}, WAIT_OTHER, sleep);
+    add(w, thread, w->preempted, WAIT_RUNNABLE, all - run - sleep);
+    vec_push(NULL, &w->starts, (ThreadMoment){thread, begin});
+    vec_push(NULL, &w->ends, (ThreadMoment){thread, end});
+}
+
+static bool has_number(const Profile *p, const Table *rows, uint32_t tid)
+{
+    uint32_t row;
+    for (TableProbe t = table_probe(rows, hash_u64(tid)); table_next(rows, &t, &row);)
+        if (p->threads.tid.at[row] == tid)
+            return true;
+    return false;
+}
+
+// A look at a thread before its exec, which begins another row, stands for both rows.
+static void add_short_lives(Waiting *w, const Sleep *sleeps, size_t count)
+{
+    Table looked_at = {0}; // numbers of threads
+    for (uint32_t i = 0; i < count; i++)
+        if (sleeps[i].has_life)
+            table_insert(&looked_at, hash_u64(w->profile->threads.tid.at[i]), i);
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t begin = w->profile->threads.start_ns.at[i], end = w->profile->threads.end_ns.at[i];
+        if (begin == TIME_NONE) // the command's own, which was there before the recording
+            begin = 0;
+        if (!has_number(w->profile, &looked_at, w->profile->threads.tid.at[i]) &&
+            end != TIME_NONE && begin < end)
+            add_short_life(w, (ThreadId){i}, &sleeps[i], begin, end);
+    }
+    table_deinit(&looked_at);
+}
+
+static void take_switches(Waiting *w, Consumer *c, const Away *a, Sleep *s)
+{
+    *s = (Sleep){.has_switches = true,
+                 .run_ns = a->run_ns,
+                 .delay_ns = a->delay_ns,
+                 .sleep_ns = a->sleep_ns};
+    int64_t end = w->profile->threads.end_ns.at[a->thread.v];
+    int64_t since = consumer_time(c, a->since_ns);
+    if (a->runs && a->since_ns && end != TIME_NONE && end > since) // it ran until its end
+        s->run_ns += (uint64_t)(end - since);
+}
+
+// The time that the looks saw a thread sleep becomes the time that it did.
+static void scale_waits(Waiting *w, const Sleep *sleeps)
+{
+    for (size_t i = 0; i < w->sums.len; i++) {
+        WaitRow *row = &w->sums.at[i].row;
+        const Sleep *s = &sleeps[row->thread.v];
+        if (row->state > WAIT_RUNNABLE && s->seen_ns && s->has_life)
+            row->blocked_ns =
+                (uint64_t)((double)row->blocked_ns / (double)s->seen_ns * (double)s->slept_ns);
+    }
+}
+
+static void add_lives(Waiting *w, Consumer *c)
+{
+    ProcWaits *p = w->sampled;
+    size_t count = w->profile->threads.tid.len;
+    Sleep *sleeps = heap_alloc((count + 1) * sizeof(*sleeps));
+    for (size_t i = 0; i < p->away.len; i++)
+        vec_push(NULL, &p->gone, p->away.at[i]);
+    for (size_t i = 0; i < p->gone.len; i++)
+        take_switches(w, c, &p->gone.at[i], &sleeps[p->gone.at[i].thread.v]);
+    for (size_t i = 0; i < w->sums.len; i++)
+        if (w->sums.at[i].row.state > WAIT_RUNNABLE)
+            sleeps[w->sums.at[i].row.thread.v].seen_ns += w->sums.at[i].row.blocked_ns;
+    for (size_t i = 0; i < p->lives.len; i++)
+        add_life(w, c, &p->lives.at[i], &sleeps[p->lives.at[i].thread.v]);
+    scale_waits(w, sleeps);
+    add_short_lives(w, sleeps, count);
+    heap_free(sleeps);
 }
 
 void proc_waits_finish(Waiting *w, Consumer *c)
@@ -423,8 +551,7 @@ void proc_waits_finish(Waiting *w, Consumer *c)
     else
         for (size_t i = 0; i < p->looks.len; i++)
             add_state(w, c, &p->looks.at[i], p->looks.at[i].begin_ns, p->looks.at[i].end_ns);
-    for (size_t i = 0; i < w->sampled->lives.len; i++)
-        add_life(w, c, &w->sampled->lives.at[i]);
+    add_lives(w, c);
     ProcSamplerCounts n = proc_sampler_counts(w->sampled->sampler);
     w->counts.no_room += n.refused;
     w->counts.switches = n.looks;

@@ -6,13 +6,12 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "base/table.h"
+#include "collect/wait/proc_look_internal.h"
 #include "collect/wait/reasons_internal.h"
 #include "collect/wait/waiting_internal.h"
 #include "os/clock.h"
-#include "os/file.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 bool waiting_open(const WaitingSetup *setup, Waiting **ret, Error *err)
 {
@@ -26,10 +25,10 @@ bool waiting_open(const WaitingSetup *setup, Waiting **ret, Error *err)
     return true;
 }
 
-bool waiting_open_sampled(bool inherit, Waiting **ret, Error *err)
+bool waiting_open_sampled(bool inherit, bool reads_maps, bool every, Waiting **ret, Error *err)
 {
     Waiting *w = heap_alloc(sizeof(*w));
-    if (!proc_waits_open(inherit, &w->sampled, err)) {
+    if (!proc_waits_open(inherit, reads_maps, every, &w->sampled, err)) {
         heap_free(w);
         return false;
     }
@@ -97,21 +96,32 @@ static WaitThread *find_thread(const Waiting *w, uint32_t tid)
     return NULL;
 }
 
-// A thread that sleeps already: what in, by /proc (proc(5), "syscall"). Its stack is not known.
+// What a thread sleeps in, by /proc (proc(5), "syscall"). False: it does not sleep.
+static bool find_wait(WaitThread *t, uint32_t tid)
+{
+    enum { UNKNOWN_CALL = WAIT_CALLS - 1 };
+    char text[256];
+    ProcWait wait = {0};
+    ssize_t n = proc_read_of(-1, t->tgid, tid, "syscall", text, sizeof(text));
+    if (n <= 0) { // some processes forbid that even to root
+        t->call = UNKNOWN_CALL;
+        return proc_sleeps(t->tgid, tid, &t->how);
+    }
+    if (!proc_syscall_parse((Str){text, (size_t)n}, &wait))
+        return false;
+    uint32_t arg;
+    t->call = wait.call;
+    t->how = proc_how_it_sleeps(t->tgid, tid, wait.call);
+    if (wait_object_of(t->call, &arg) != WAIT_OBJECT_NONE && arg < ARRAY_LEN(wait.args))
+        t->object = wait.args[arg];
+    return true;
+}
+
+// A thread that sleeps already. Its stack is not known.
 static void begin_asleep(Waiting *w, WaitThread *t, uint32_t tid)
 {
-    char path[64], text[256];
-    unsigned long long args[3] = {0};
-    long long call;
-    Str line;
-    snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", t->tgid, tid);
-    if (!os_read_small(path, text, sizeof(text), &line) ||
-        sscanf(text, "%lld 0x%llx 0x%llx 0x%llx", &call, &args[0], &args[1], &args[2]) < 1)
-        return; // it runs
-    uint32_t arg;
-    t->call = call >= 0 && call < WAIT_CALLS ? (uint32_t)call : WAIT_NO_CALL;
-    if (wait_object_of(t->call, &arg) != WAIT_OBJECT_NONE && arg < ARRAY_LEN(args))
-        t->object = args[arg];
+    if (!find_wait(t, tid))
+        return;
     t->state = WAIT_IS_BLOCKED;
     for (uint32_t i = 0; i < WAIT_SUMS; i++) {
         uint32_t row = (tid + i) & (WAIT_SUMS - 1);
@@ -123,10 +133,22 @@ static void begin_asleep(Waiting *w, WaitThread *t, uint32_t tid)
         s->tid = tid;
         s->tgid = t->tgid;
         s->call = t->call;
+        s->how = t->how;
         s->object = t->object;
         t->sum = row + 1;
         return;
     }
+}
+
+// Whether the programs have added a thread at the same time.
+static bool has_another(const Waiting *w, const WaitThread *made, uint32_t tid)
+{
+    for (uint32_t i = 0; i < WAIT_PROBES; i++) {
+        const WaitThread *t = &w->watch.shared->threads[(tid + i) & (WAIT_THREADS - 1)];
+        if (t != made && __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE) == tid)
+            return true;
+    }
+    return false;
 }
 
 void waiting_add_thread(Waiting *w, uint32_t tgid, uint32_t tid, bool is_new)
@@ -135,16 +157,27 @@ void waiting_add_thread(Waiting *w, uint32_t tgid, uint32_t tid, bool is_new)
         return;
     for (uint32_t i = 0; i < WAIT_PROBES; i++) {
         WaitThread *t = &w->watch.shared->threads[(tid + i) & (WAIT_THREADS - 1)];
-        if (t->tid != 0)
+        const uint32_t being_made = UINT32_MAX;
+        uint32_t free = 0;
+        if (!__atomic_compare_exchange_n(&t->tid, &free, being_made, false, __ATOMIC_SEQ_CST,
+                                         __ATOMIC_SEQ_CST))
             continue;
-        *t = (WaitThread){.tgid = tgid,
+        if (find_thread(w, tid)) { // the programs have added it meanwhile
+            __atomic_store_n(&t->tid, 0, __ATOMIC_RELEASE);
+            return;
+        }
+        *t = (WaitThread){.tid = being_made,
+                          .tgid = tgid,
                           .state = is_new ? WAIT_IS_NEW : WAIT_IS_RUNNING,
                           .since_ns = (uint64_t)os_monotonic_ns()};
-        if (!is_new) {
+        uint64_t since_ns = t->since_ns;
+        if (!is_new)
             begin_asleep(w, t, tid);
-            vec_push(NULL, &w->added, (AddedThread){tgid, tid, t->since_ns});
-        }
         __atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
+        if (has_another(w, t, tid))
+            __atomic_store_n(&t->tid, 0, __ATOMIC_RELEASE);
+        else if (!is_new)
+            vec_push(NULL, &w->added, (AddedThread){tgid, tid, since_ns});
         return;
     }
     w->counts.no_room++;
@@ -461,22 +494,25 @@ static double missing_ratio(const Waiting *w, int64_t end_ns)
     const Profile *p = w->profile;
     size_t rows = p->threads.tid.len;
     uint32_t *first = first_rows(p);
-    int64_t *sums = heap_alloc((rows + 1) * sizeof(*sums));
-    int64_t *lives = heap_alloc((rows + 1) * sizeof(*lives));
+    double *sums = heap_alloc((rows + 1) * sizeof(*sums));
+    double *lives = heap_alloc((rows + 1) * sizeof(*lives));
     double missing = 0, all = 0;
     for (size_t i = 0; i < w->sums.len; i++)
         sums[first[w->sums.at[i].row.thread.v]] +=
-            (int64_t)(w->sums.at[i].row.blocked_ns + w->sums.at[i].row.runnable_ns);
+            (double)w->sums.at[i].row.blocked_ns + (double)w->sums.at[i].row.runnable_ns;
     for (size_t i = 0; i < rows; i++)
-        if (first[i] == i && sums[i])
-            lives[i] = end_ns - MAX(p->threads.start_ns.at[i], (int64_t)0);
+        if (first[i] == i && sums[i] > 0)
+            lives[i] = (double)(end_ns - MAX(p->threads.start_ns.at[i], (int64_t)0));
+    // A number may have had several lives, of threads one after the other.
     for (size_t i = 0; i < w->starts.len; i++)
-        lives[first[w->starts.at[i].thread.v]] = end_ns - w->starts.at[i].time_ns;
+        lives[first[w->starts.at[i].thread.v]] = 0;
+    for (size_t i = 0; i < w->starts.len; i++)
+        lives[first[w->starts.at[i].thread.v]] += (double)(end_ns - w->starts.at[i].time_ns);
     for (size_t i = 0; i < w->ends.len; i++)
-        lives[first[w->ends.at[i].thread.v]] -= end_ns - w->ends.at[i].time_ns;
+        lives[first[w->ends.at[i].thread.v]] -= (double)(end_ns - w->ends.at[i].time_ns);
     for (size_t i = 0; i < rows; i++) {
-        missing += (double)(lives[i] > sums[i] ? lives[i] - sums[i] : sums[i] - lives[i]);
-        all += (double)lives[i];
+        missing += lives[i] > sums[i] ? lives[i] - sums[i] : sums[i] - lives[i];
+        all += lives[i];
     }
     heap_free(first);
     heap_free(sums);

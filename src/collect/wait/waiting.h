@@ -35,8 +35,10 @@ typedef struct WaitingCounts {
 // process may not load them, or the kernel cannot.
 MUST_CHECK bool waiting_open(const WaitingSetup *setup, Waiting **ret, Error *err);
 // Looks at threads from outside instead, 100 times a second: needs the rights of a debugger only.
-// Processes are added one by one by waiting_add_process.
-MUST_CHECK bool waiting_open_sampled(bool inherit, Waiting **ret, Error *err);
+// Processes are added one by one by waiting_add_process. `reads_maps`: no records tell mappings.
+// `every`: all processes of the machine are looked at, as far as this user may.
+MUST_CHECK bool waiting_open_sampled(bool inherit, bool reads_maps, bool every, Waiting **ret,
+                                     Error *err);
 void waiting_close(Waiting *w); // accepts NULL
 // Removes the programs; the sums stay until waiting_close.
 void waiting_stop(Waiting *w);

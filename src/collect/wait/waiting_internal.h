@@ -70,7 +70,8 @@ Reason waiting_need_reason(Waiting *w, Consumer *c, uint32_t tgid, uint32_t call
 Sum *waiting_need_sum(Waiting *w, ThreadId thread, StackId stack, WaitClass class, StrId object);
 
 // proc_waits.c: looks at threads from outside, where BPF is refused. Heap memory.
-MUST_CHECK bool proc_waits_open(bool inherit, ProcWaits **ret, Error *err);
+MUST_CHECK bool proc_waits_open(bool inherit, bool reads_maps, bool every, ProcWaits **ret,
+                                Error *err);
 void proc_waits_stop(ProcWaits *s);
 void proc_waits_close(ProcWaits *s); // accepts NULL
 void proc_waits_add(ProcWaits *s, uint32_t pid, bool is_new);

@@ -141,7 +141,7 @@ bool watch_open(const WaitingSetup *setup, Watch *ret, Error *err)
 #if !defined(__x86_64__)
     return error_set(err, ERROR_UNSUPPORTED, "waits are watched by BPF on x86-64 only");
 #endif
-    if (!bpf_types_open(&types, &own)) {
+    if (!bpf_types_open(BPF_TYPES_PATH, &types, &own)) {
         *err = own;
         return false;
     }

@@ -78,8 +78,8 @@ static bool add_counts_file(Units *u, Str path, Error *err)
     r->stale += mismatched;
     if (mismatched)
         profile_note(r->profile, NOTE_WARNING, STR("counts-of-another-build"),
-                     "'%" STR_FMT "': the counts of %u functions are of another build",
-                     STR_ARG(path), mismatched);
+                     "'%" STR_FMT "': the counts of %u function%s are of another build",
+                     STR_ARG(path), mismatched, plural_s(mismatched));
     return true;
 }
 

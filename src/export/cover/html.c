@@ -88,7 +88,7 @@ static void add_summary(StrBuf *out, const CoverWriter *w, const CoverTotals *su
     }
     strbuf_add(out, STR("</tbody></table>\n"));
     if (count > ROWS_MAX)
-        strbuf_printf(out, "<p>%zu more files are in the pictures alone.</p>\n", count - ROWS_MAX);
+        strbuf_printf(out, "<p>Files that are in the pictures only: %zu.</p>\n", count - ROWS_MAX);
     heap_free(order);
 }
 

@@ -77,6 +77,15 @@ fails() {
     ! grep -qE 'Sanitizer|runtime error|Assertion' err.log || { cat err.log; return 1; }
 }
 
+# classes_of_thread FILE TID: what a recording has of the thread's time, as "sleep running" with those that are not 0.
+classes_of_thread() {
+    rm -f classes.sqlite
+    "$ASSAY" export "$1" -f sqlite -o classes.sqlite 2>/dev/null
+    python3 -c 'import sqlite3, sys; print(*[r[0] for r in sqlite3.connect("classes.sqlite").execute(
+        "SELECT w.class FROM waits w JOIN threads t ON t.id = w.thread_id WHERE t.tid = ? AND w.blocked_ns + w.runnable_ns > 0 ORDER BY 1",
+        (sys.argv[1],))])' "$2"
+}
+
 # eventually COMMAND…: asks again and again until it is so, for a minute at most.
 eventually() {
     for _ in {1..600}; do

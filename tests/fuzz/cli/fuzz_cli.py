@@ -262,7 +262,8 @@ def fuzz(target, assay, seconds, work, made):
         for line in (out / "default/fuzzer_stats").read_text().splitlines():
             key, _, value = line.partition(":")
             stats[key.strip()] = value.strip()
-    if status or not stats:
+    # A target of which nothing ran found nothing, and is no success.
+    if status or int(stats.get("execs_done", 0)) == 0:
         return 0, 0, 0, [f"afl-fuzz ended with status {status}, see {work / target.name}.log"]
     again = folder / "again"
     again.mkdir()

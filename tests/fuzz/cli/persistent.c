@@ -18,6 +18,9 @@ enum { RUNS = 1000 }; // until the process is made anew
 
 int main(int argc, char **argv)
 {
+    // A survey starts this program anew for its parts. With this variable they would stop after
+    // their first run, as the loop below does, and wait for AFL++, which does not know them.
+    unsetenv("__AFL_PERSISTENT");
     while (__AFL_LOOP(RUNS)) {
         // Option parsers may reorder the words, or cut them.
         char **words = calloc((size_t)argc + 1, sizeof(*words));

@@ -52,8 +52,11 @@ static inline SketchPlace sketch_place(Profile *p, Str word)
 static inline FrameId sketch_frame(Profile *p, Str word)
 {
     ModuleId program = profile_module(p, MODULE_FILE, STR("/bin/prog"), STR("abcd"));
-    if (word.ptr[0] == '#')
-        return profile_cut_frame(p, (StackCut)(word.ptr[1] - '0'));
+    if (word.ptr[0] == '#') {
+        uint64_t cut = 0;
+        assert(str_parse_u64(str_slice(word, 1, word.len), 10, &cut));
+        return profile_cut_frame(p, (StackCut)cut);
+    }
     if (word.ptr[0] == '?') {
         Str path =
             arena_printf(&p->arena, "/lib/%" STR_FMT ".so", STR_ARG(str_slice(word, 1, word.len)));

@@ -147,6 +147,30 @@ static void cut_stacks_are_counted_by_reason(void **state)
     sketch_close(&s);
 }
 
+static void stacks_with_a_gap_are_counted_apart(void **state)
+{
+    (void)state;
+    Sketch s;
+    sketch_open(&s);
+    sketch_add(&s, "main;a", 1);
+    sketch_add(&s, "main;b;#10;a", 2);
+    sketch_add(&s, "#1;b;#10;a", 1); // as a file may have it
+    Report r;
+    report_of(&r, &s, by(BY_FUNCTION));
+    assert_int_equal(r.truth.cut[STACK_CUT_NONE], 1);
+    assert_int_equal(r.truth.cut[STACK_CUT_GAP], 2);
+    assert_float_equal(r.truth.complete_percent, 100.0 / 3, 1e-9);
+    expect_row(&r, &r.rows, "main", 0, 3);
+    expect_row(&r, &r.rows, "b", 0, 3);
+    StrBuf text = {0};
+    truth_add_text(&r.truth, &text);
+    assert_non_null(
+        strstr(strbuf_str(&text).ptr, "33.3% of stacks complete, 66.7% but for a marked gap"));
+    strbuf_deinit(&text);
+    report_deinit(&r);
+    sketch_close(&s);
+}
+
 static void only_stacks_by_tables_are_called_complete(void **state)
 {
     (void)state;
@@ -651,6 +675,7 @@ int main(void)
         cmocka_unit_test(recursion_counts_once_a_stack),
         cmocka_unit_test(inlined_calls_are_functions_of_their_own),
         cmocka_unit_test(cut_stacks_are_counted_by_reason),
+        cmocka_unit_test(stacks_with_a_gap_are_counted_apart),
         cmocka_unit_test(only_stacks_by_tables_are_called_complete),
         cmocka_unit_test(an_empty_profile_gives_empty_tables),
         cmocka_unit_test(a_metric_counts_only_its_own_samples),

@@ -102,7 +102,7 @@ static void perf_script_counts_lines_that_are_none(void **state)
     assert_stack(&p, 0, "f");
     assert_int_equal(p.notes.key.len, 1);
     assert_str(profile_text(&p, p.notes.text.at[0]),
-               "2 lines are not of perf script's form and were left out");
+               "lines that are not of perf script's form and were left out: 2");
     profile_deinit(&p);
     assert_error(import_perf_script(bytes_over("\0\1\2\n", 4), &p, &err), &err, ERROR_FORMAT,
                  "no sample");
@@ -381,6 +381,65 @@ static void known_formats_that_are_not_read_are_named(void **state)
     }
 }
 
+// `perf script -F trace`: a value at the end of a line is no number of samples, and what stands
+// before an address is no name of a thread.
+static void fields_of_tracepoints_alone_are_no_stacks(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "NR 0 = 832\nNR 12 = 94332952883200\n",
+        "              sh NR 59 = 0\n              ls NR 12 = 94332952883200\n",
+        "17950 NR 59 = 0\n17950 NR 21 = -2\n",
+        "dev 8,1 ino 12 len 4 ret 4\ndev 8,1 ino 13 len 5 ret 5\n",
+        "NR 12 (0, 7ffd69dfeb6c, 0, 37f, 0, 0)\n",
+        "prev_comm=sh prev_pid=1 prev_state=D ==> next_comm=p next_pid=2\n",
+        "fd: 0x00000003, buf: 0x7ffe97da2bb8, count: 0x00000340\n",
+        "[001] 0x340\n[000] 0x0\n",
+        "(401136) n=5\n",
+        "NR 59 = 0 ffffffff81415e9c syscall_exit_work\n",
+        " 1768.788655: NR 59 = 0\n 1768.788734: NR 12 = 0\n",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        Profile p;
+        const ImportFormat *format;
+        Error err = {0};
+        assert_false(import_bytes(bytes_from_str(str_from_c(texts[i])), NULL, &p, &format, &err));
+        assert_non_null(strstr(err.text, "perf script's field 'trace'"));
+        assert_non_null(strstr(err.hint, "event"));
+    }
+}
+
+static void fields_of_tracepoints_behind_their_event_are_passed_over(void **state)
+{
+    (void)state;
+    Profile p;
+    Error err = {0};
+    Str text = STR("              sh  1768.788655: raw_syscalls:sys_exit: NR 59 = 0\n\t401 f\n\n");
+    assert_ok(import_perf_script(bytes_from_str(text), &p, &err), &err);
+    assert_int_equal(p.samples.stack.len, 1);
+    assert_str(profile_text(&p, p.threads.name.at[0]), "sh");
+    profile_deinit(&p);
+}
+
+// What only resembles them is read as before.
+static void stacks_that_resemble_fields_are_read(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "NR 0 = 5\nmain;f 2\n", "NR 5\n",        "dev 8\n", "pid=5;main 3\n",
+        "std::operator== 3\n",  "key=value 3\n",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        Profile p;
+        const ImportFormat *format;
+        Error err = {0};
+        assert_ok(import_bytes(bytes_from_str(str_from_c(texts[i])), NULL, &p, &format, &err),
+                  &err);
+        assert_string_equal(format->name, "folded stacks");
+        profile_deinit(&p);
+    }
+}
+
 // The sum of a metric; -1: there is none of the name.
 static int64_t metric_sum(const Profile *p, const char *name)
 {
@@ -509,6 +568,9 @@ int main(void)
         cmocka_unit_test(cut_at_each_byte_perf_script_gives_its_whole_part),
         cmocka_unit_test(folded_lines_become_stacks),
         cmocka_unit_test(known_formats_that_are_not_read_are_named),
+        cmocka_unit_test(fields_of_tracepoints_alone_are_no_stacks),
+        cmocka_unit_test(fields_of_tracepoints_behind_their_event_are_passed_over),
+        cmocka_unit_test(stacks_that_resemble_fields_are_read),
         cmocka_unit_test(texts_of_pprof_are_scaled_to_what_their_samples_stand_for),
         cmocka_unit_test(goroutines_have_the_names_of_their_lines),
         cmocka_unit_test(broken_texts_of_pprof_are_refused_with_their_line),

@@ -220,7 +220,7 @@ static void generated_code_comes_from_its_map(void **state)
     SymboliseOptions options = options_for(&w);
     assert_ok(symbolise_profile(&profile, &options, NULL, &err), &err);
     assert_str(name_of(frame), "JS:*run a.js:1");
-    assert_true(is_noted("1 lines of the map"));
+    assert_true(is_noted("and were skipped: 1"));
 }
 
 static void the_vdso_of_this_process_is_taken_when_the_profile_is_live(void **state)

@@ -34,7 +34,7 @@ static void broken_documents_are_refused(void **state)
     static const struct {
         const char *text, *want;
     } cases[] = {
-        {"<a><b></a>", "ends what is not open"},
+        {"<a><b></a>", "end tag without its start tag"},
         {"<a", "a name was expected"},
         {"<a k>", "no value"},
         {"<a k=v>", "no quotes"},

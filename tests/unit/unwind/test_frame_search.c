@@ -9,6 +9,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <stdlib.h>
 
 #if defined(__x86_64__)
 #define OWN_ARCH UNWIND_X86_64
@@ -20,6 +21,7 @@ enum { STRIDE = 13 }; // of the addresses that are compared: odd, so that all ro
 
 typedef struct Compared {
     unsigned modules, addresses, without, full;
+    bool by_index; // without the header
 } Compared;
 
 static const char *trouble;
@@ -97,17 +99,30 @@ static int compare_module(struct dl_phdr_info *info, size_t size, void *ctx)
     Arena arena = {0};
     UnwindTable table;
     assert_ok(unwind_table_build(&arena, &whole, &table, NULL, &err), &err);
+    FrameIndexRow *index = NULL;
+    if (c->by_index) {
+        uint32_t length;
+        s.eh_frame = s.end = start; // up to the end mark, behind which are other sections
+        while (memcpy(&length, s.end, sizeof(length)), length)
+            s.end += sizeof(length) + length;
+        uint32_t max = (uint32_t)((size_t)(s.end - start) / FRAME_INDEX_ENTRY_BYTES);
+        s.index = index = calloc(max, sizeof(*index));
+        s.index_count = frame_index_make(&s, index, max);
+        for (uint32_t i = 1; i < s.index_count; i++)
+            assert_true(index[i - 1].start <= index[i].start);
+        s.hdr = NULL;
+    }
     for (const uint8_t *pc = s.code; pc < s.code_end && !trouble; pc += STRIDE)
         compare_at(&s, &table, (uint64_t)(uintptr_t)pc, c);
+    free(index);
     arena_deinit(&arena);
     c->modules++;
     return 0;
 }
 
-static void every_module_of_this_process_gives_the_rules_of_its_table(void **state)
+static void compare_all(bool by_index)
 {
-    (void)state;
-    Compared c = {0};
+    Compared c = {.by_index = by_index};
     trouble = NULL;
     dl_iterate_phdr(compare_module, &c);
     if (trouble)
@@ -115,6 +130,44 @@ static void every_module_of_this_process_gives_the_rules_of_its_table(void **sta
     assert_true(c.modules >= 1);
     assert_true(c.addresses > 1000);
     assert_true(c.without < c.addresses / 5); // PLT stubs, padding, data between functions
+}
+
+static void every_module_of_this_process_gives_the_rules_of_its_table(void **state)
+{
+    (void)state;
+    compare_all(false);
+}
+
+static void an_index_gives_the_same_rules_as_the_header(void **state)
+{
+    (void)state;
+    compare_all(true);
+}
+
+static void an_index_of_cut_entries_has_those_before_the_cut(void **state)
+{
+    (void)state;
+    enum { FUNCTIONS = 3 };
+    const uint8_t cie[] = {16,  0, 0, 0,    0,    0, 0,    0,    1, 'z',
+                           'R', 0, 1, 0x78, 0x10, 1, 0x03, 0x0c, 7, 8};
+    uint8_t frames[sizeof(cie) + FUNCTIONS * 20];
+    FrameIndexRow row[FUNCTIONS];
+    memcpy(frames, cie, sizeof(cie));
+    // Functions of 16 bytes at 3000, 2000 and 1000, and each with a length of augmentation data.
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        uint8_t *fde = frames + sizeof(cie) + 20 * (size_t)i;
+        const uint32_t words[] = {16, (uint32_t)(fde + 4 - frames), 1000 * (FUNCTIONS - i), 16, 0};
+        memcpy(fde, words, sizeof(words));
+    }
+    FrameSections s = {.eh_frame = frames, .arch = UNWIND_X86_64};
+    for (size_t cut = 0; cut <= sizeof(frames); cut++) {
+        uint32_t whole = cut < sizeof(cie) ? 0 : (uint32_t)((cut - sizeof(cie)) / 20);
+        s.end = frames + cut;
+        assert_int_equal(frame_index_make(&s, row, FUNCTIONS), whole);
+        for (uint32_t i = 0; i < whole; i++)
+            assert_int_equal(row[i].start, 1000 * (FUNCTIONS - whole + 1 + i));
+    }
+    assert_int_equal(frame_index_make(&s, row, 2), 2); // no more than there is room for
 }
 
 // A header cut at each byte, and with each byte inverted: no rule, or one, but no harm.
@@ -157,6 +210,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_module_of_this_process_gives_the_rules_of_its_table),
+        cmocka_unit_test(an_index_gives_the_same_rules_as_the_header),
+        cmocka_unit_test(an_index_of_cut_entries_has_those_before_the_cut),
         cmocka_unit_test(a_cut_or_spoilt_header_does_no_harm),
         cmocka_unit_test(a_module_without_a_header_has_no_rule),
     };

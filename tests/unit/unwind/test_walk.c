@@ -54,13 +54,23 @@ static void ready(void)
 
 static UnwindWalk walk(void)
 {
-    UnwindWalk w = unwind_walk(&space, &cache, &regs, &memory, frames, FRAMES);
-    UnwindFrame again[FRAMES];
-    UnwindWalk uncached = unwind_walk(&space, NULL, &regs, &memory, again, FRAMES);
-    assert_int_equal(uncached.end, w.end);
-    assert_int_equal(uncached.frame_count, w.frame_count);
-    for (uint32_t i = 0; i < w.frame_count; i++)
-        assert_int_equal(again[i].pc, frames[i].pc);
+    UnwindWalk w = unwind_walk(&space, NULL, &regs, &memory, frames, FRAMES);
+    // The first with the cache fills it.
+    for (unsigned round = 0; round < 2; round++) {
+        UnwindFrame again[FRAMES];
+        UnwindWalk cached = unwind_walk(&space, &cache, &regs, &memory, again, FRAMES);
+        assert_int_equal(cached.end, w.end);
+        assert_int_equal(cached.frame_count, w.frame_count);
+        assert_int_equal(cached.end_pc, w.end_pc);
+        assert_int_equal(cached.end_sp, w.end_sp);
+        assert_int_equal(cached.end_fp, w.end_fp);
+        for (uint32_t i = 0; i < w.frame_count; i++) {
+            assert_int_equal(again[i].pc, frames[i].pc);
+            assert_int_equal(again[i].flags, frames[i].flags);
+            assert_int_equal(again[i].sp_words, frames[i].sp_words);
+            assert_int_equal(again[i].fp, frames[i].fp);
+        }
+    }
     return w;
 }
 
@@ -243,6 +253,62 @@ static void rbx_is_found_where_an_inner_frame_saved_it(void **state)
     check(UNWIND_COMPLETE, 3);
     regs.known = 1u << SP;
     check(UNWIND_CUT_BAD_FRAME, 2);
+}
+
+static void rbx_is_found_behind_frames_that_the_cache_knows(void **state)
+{
+    (void)state;
+    begin(UNWIND_X86_64);
+    CFI_FDE(&made, 0, 0x20, 0x0e, 24, 0x83, 3);    // rbx saved at cfa-24
+    CFI_FDE(&made, 0x20, 0x20, 0x0e, 16);          // not saved
+    CFI_FDE(&made, 0x40, 0x20, 0x0e, 24, 0x83, 2); // saved at cfa-16
+    CFI_FDE(&made, 0x60, 0x20, 0x0e, 16);
+    CFI_FDE(&made, 0x80, 0x20, 0x0c, 3, 16); // cfa = rbx+16
+    add_end();
+    ready();
+    words[0] = slot(4); // rbx of the first's caller, which the third saves again
+    words[2] = CODE + 0x30;
+    words[4] = CODE + 0x50;
+    words[6] = slot(20); // what the third's caller had
+    words[7] = CODE + 0x70;
+    words[9] = CODE + 0x90;
+    words[21] = in_end;
+    check(UNWIND_COMPLETE, 6);
+    assert_int_equal(frames[5].pc, in_end - 1);
+}
+
+static void frames_of_other_sizes_at_a_known_place_are_walked_by_their_own_rules(void **state)
+{
+    (void)state;
+    begin(UNWIND_X86_64);
+    CFI_FDE(&made, 0, 0x20, 0x0e, 16);
+    CFI_FDE(&made, 0x20, 0x20, 0x0e, 16);
+    CFI_FDE(&made, 0x40, 0x20, 0x0e, 40);
+    CFI_FDE(&made, 0x60, 0x20, 0x0c, 6, 16, 0x86, 2);
+    add_end();
+    ready();
+    for (unsigned turn = 0; turn < 3; turn++) {
+        memset(words, 0, sizeof(words));
+        words[1] = CODE + 0x30;
+        words[3] = in_end;
+        check(UNWIND_COMPLETE, 3);
+        words[1] = CODE + 0x50;
+        words[3] = CODE + 0x30; // no longer a return address
+        words[6] = in_end;
+        check(UNWIND_COMPLETE, 3);
+        assert_int_equal(frames[2].sp_words, 7);
+        words[1] = CODE + 0x70;
+        regs.reg[FP] = slot(10);
+        words[10] = slot(12);
+        words[11] = in_end;
+        check(UNWIND_COMPLETE, 3);
+        assert_int_equal(frames[2].fp, slot(12));
+        regs.reg[FP] = slot(10) + 4; // not where a word can be
+        check(UNWIND_CUT_UNKNOWN_MAP, 2);
+        regs.reg[FP] = slot(WORDS + 4); // outside of the window
+        check(UNWIND_CUT_BAD_FRAME, 2);
+        regs.reg[FP] = 0;
+    }
 }
 
 static void other_registers_are_known_in_the_innermost_frame_only(void **state)
@@ -443,7 +509,7 @@ static void memory_outside_of_the_window_is_asked_for(void **state)
     memory.read = read_word;
     memory.ctx = &calls;
     check(UNWIND_COMPLETE, 3);
-    assert_int_equal(calls, 2); // once for each of the two walks
+    assert_int_equal(calls, 3); // once for each of the three walks
 }
 
 static void aarch64_takes_the_link_register_in_the_innermost_frame_only(void **state)
@@ -685,6 +751,8 @@ int main(void)
         cmocka_unit_test(a_popped_frame_pointer_is_not_taken_from_below_the_stack),
         cmocka_unit_test(plt_entries_push_in_their_middle),
         cmocka_unit_test(rbx_is_found_where_an_inner_frame_saved_it),
+        cmocka_unit_test(rbx_is_found_behind_frames_that_the_cache_knows),
+        cmocka_unit_test(frames_of_other_sizes_at_a_known_place_are_walked_by_their_own_rules),
         cmocka_unit_test(other_registers_are_known_in_the_innermost_frame_only),
         cmocka_unit_test(a_signal_frame_gives_back_every_register),
         cmocka_unit_test(values_by_expression_and_by_register_are_taken),

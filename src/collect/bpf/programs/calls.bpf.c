@@ -31,6 +31,11 @@ PROGRAM("uprobe") int on_hit(uint64_t *ctx)
     r.cookie = bpf_get_attach_cookie(ctx);
     r.sp = ctx[REGS_SP];
     r.goroutine = r.cookie & CALL_IS_GO ? ctx[REGS_R14] : 0;
+    r.goroutine_id = 0;
+    uint64_t id_at = r.cookie >> CALL_GOID_SHIFT & CALL_GOID_MASK;
+    if (id_at)
+        bpf_probe_read_user(&r.goroutine_id, sizeof(r.goroutine_id),
+                            (const void *)(r.goroutine + id_at));
     r.result = ctx[REGS_AX];
     r.return_address = 0;
     if (r.cookie & CALL_IS_HIDDEN)

@@ -417,6 +417,15 @@ INLINE bool is_watched_anyway(void *task, uint32_t tid)
            !(TASK_FIELD(task, uint32_t, task_flags) & (uint32_t)config.task_kthread);
 }
 
+// Adds a thread that was not known, and tells since when.
+INLINE WaitThread *thread_meet(void *ctx, uint32_t tid, uint32_t tgid, uint32_t state, uint64_t now)
+{
+    WaitThread *t = thread_add(tid, tgid, state, now);
+    if (t)
+        send(ctx, WAIT_RECORD_BEGIN, t, now);
+    return t;
+}
+
 PROGRAM("sched_switch") int on_switch(uint64_t *ctx)
 {
     uint64_t now = bpf_ktime_get_ns();
@@ -428,7 +437,7 @@ PROGRAM("sched_switch") int on_switch(uint64_t *ctx)
     uint32_t tid = TASK_FIELD(prev, uint32_t, task_pid);
     WaitThread *t = thread_find(tid);
     if (!t && is_watched_anyway(prev, tid) && !(state & TASK_DEAD))
-        t = thread_add(tid, TASK_FIELD(prev, uint32_t, task_tgid), WAIT_IS_RUNNING, now);
+        t = thread_meet(ctx, tid, TASK_FIELD(prev, uint32_t, task_tgid), WAIT_IS_RUNNING, now);
     if (t) {
         uint64_t ran = TASK_FIELD(prev, uint64_t, task_ran);
         make_up(ctx, t, ran, now);
@@ -441,7 +450,7 @@ PROGRAM("sched_switch") int on_switch(uint64_t *ctx)
     tid = TASK_FIELD(next, uint32_t, task_pid);
     t = thread_find(tid);
     if (!t && is_watched_anyway(next, tid))
-        t = thread_add(tid, TASK_FIELD(next, uint32_t, task_tgid), WAIT_IS_PREEMPTED, now);
+        t = thread_meet(ctx, tid, TASK_FIELD(next, uint32_t, task_tgid), WAIT_IS_PREEMPTED, now);
     if (t)
         enter(ctx, t, now);
     return 0;

@@ -22,9 +22,9 @@ static void the_forms_of_conditions(void **state)
     assert_int_equal(w.measure, WHEN_WAITS);
     assert_int_equal(w.class, WAIT_LOCK);
     static const char *const wrong[] = {
-        "",        "cpu",         "cpu > 90",    "cpu > 0%",    "cpu > -1%",     "running > 5%",
-        "p99 > 5", "p0(f) > 5ms", "p99() > 5ms", "p99(f) > 1%", "p100(f) > 5ms", "lock > 5ms",
-        "> 5%",    "cpu > nan%",  "p99(f) > "};
+        "",        "cpu",         "cpu > 90",    "cpu > 0%",    "cpu > -1%",         "running > 5%",
+        "p99 > 5", "p0(f) > 5ms", "p99() > 5ms", "p99(f) > 1%", "p100(f) > 5ms",     "lock > 5ms",
+        "> 5%",    "cpu > nan%",  "p99(f) > ",   "p99(f)",      "p99(handle) = 20ms"};
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         w = (When){.ns = 77};
         assert_false(when_parse(str_from_c(wrong[i]), &w, &err));

@@ -218,6 +218,47 @@ static void nonsense_does_no_harm(void **state)
     assert_true(agent_rings_counts(&rings).broken > 0);
 }
 
+// The program can write any number there: nothing is read of a ring that cannot be so full, and
+// what it writes after that is read.
+static void a_head_that_cannot_be_does_no_harm(void **state)
+{
+    (void)state;
+    WireRing *a = make_ring((uint32_t)getpid(), 0, 1);
+    const uint64_t heads[] = {RING_BYTES + 8, 13, UINT64_MAX, 1ull << 62, 64};
+    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+        for (uint64_t at = 0; at < RING_BYTES; at += TASK_BYTES) {
+            a->head = at;
+            put(a, PERF_RECORD_MMAP2, 0, 1);
+        }
+        if (rings.rings.len)
+            rings.rings.at[0].tail = 128;
+        a->head = heads[i];
+        agent_rings_drain(&rings, take, NULL);
+        assert_int_equal(taken.len, 0);
+        assert_int_equal(agent_rings_counts(&rings).broken, i + 1);
+        assert_int_equal(a->tail, heads[i] / 8 * 8);
+    }
+    a->head = a->tail;
+    put(a, PERF_RECORD_MMAP2, 0, 1);
+    agent_rings_drain(&rings, take, NULL);
+    assert_int_equal(taken.len, 1);
+}
+
+// A program can name threads without end.
+static void so_many_threads_are_followed_and_no_more(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 14, MORE = MOST + 2000 };
+    WireRing *a = make_ring((uint32_t)getpid(), 0, 1);
+    for (uint32_t tid = 1; tid <= MORE; tid++) {
+        put(a, PERF_RECORD_FORK, tid, tid);
+        if (tid % 512 == 0 || tid == MORE)
+            agent_rings_drain(&rings, take, NULL);
+    }
+    assert_int_equal(taken.len, MORE);
+    assert_int_equal(rings.rings.at[0].threads.len, MOST);
+}
+
 // Too short for a time: nothing before the record is read.
 static void a_short_record_does_no_harm(void **state)
 {
@@ -312,6 +353,8 @@ int main(void)
         TEST(threads_of_an_ended_process_end),
         TEST(a_later_program_of_a_process_replaces_the_earlier_one),
         TEST(nonsense_does_no_harm),
+        TEST(a_head_that_cannot_be_does_no_harm),
+        TEST(so_many_threads_are_followed_and_no_more),
         TEST(a_short_record_does_no_harm),
         TEST(a_record_that_changes_while_it_is_read_does_no_harm),
         TEST(a_file_cut_short_does_no_harm),

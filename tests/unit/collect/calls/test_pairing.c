@@ -62,6 +62,41 @@ static void expect(const Fixture *f, size_t row, uint32_t function, int64_t from
     assert_int_equal(c->flags.at[row], flags);
 }
 
+static void expect_named(const Fixture *f, size_t i, uint32_t call, Str name, int64_t value)
+{
+    const CallValues *v = &f->profile.call_values;
+    assert_true(i < v->call.len);
+    assert_int_equal(v->call.at[i], call);
+    assert_true(str_equal(profile_text(&f->profile, v->name.at[i]), name));
+    assert_int_equal(v->value.at[i], value);
+}
+
+static void a_goroutine_may_end_a_call_on_another_thread(void **state)
+{
+    (void)state;
+    Fixture f;
+    begin(&f);
+    f.pairing.goroutine = profile_str(&f.profile, STR("goroutine"));
+    f.pairing.end_thread = profile_str(&f.profile, STR("end_thread"));
+    ThreadId other = profile_add_thread(&f.profile, (ProcessId){0}, 9, f.pairing.goroutine, 0);
+    for (int moves = 0; moves < 2; moves++) {
+        PairingHit h = hit(&f, 0, 0x1000);
+        h.is_go = true;
+        h.goroutine = 21;
+        pairing_enter(&f.pairing, &h);
+        h.time_ns = f.now += 10;
+        if (moves)
+            h.thread = other;
+        pairing_return(&f.pairing, &h);
+    }
+    assert_int_equal(f.profile.calls.thread.at[1].v, 0); // where it began
+    expect_named(&f, 0, 0, STR("goroutine"), 21);
+    expect_named(&f, 1, 1, STR("goroutine"), 21);
+    expect_named(&f, 2, 1, STR("end_thread"), 9);
+    assert_int_equal(f.profile.call_values.call.len, 3);
+    end(&f);
+}
+
 static void nested_and_recursive_calls_end_in_order(void **state)
 {
     (void)state;
@@ -80,13 +115,20 @@ static void nested_and_recursive_calls_end_in_order(void **state)
     end(&f);
 }
 
+static void enter_from(Fixture *f, uint32_t function, uint64_t sp, uint64_t return_address)
+{
+    PairingHit h = hit(f, function, sp);
+    h.return_address = return_address;
+    pairing_enter(&f->pairing, &h);
+}
+
 static void a_tail_call_ends_with_its_caller(void **state)
 {
     (void)state;
     Fixture f;
     begin(&f);
-    enter(&f, 0, 0x1000);
-    enter(&f, 1, 0x1000); // by a jump: the same stack pointer
+    enter_from(&f, 0, 0x1000, 0x401234);
+    enter_from(&f, 1, 0x1000, 0x7fffffffe000); // by a jump: the same place, and no new address
     leave(&f, 1, 0x1000);
     leave(&f, 0, 0x1000);
     expect(&f, 0, 1, 20, 30, 1, 0);
@@ -128,6 +170,42 @@ static void a_recursion_with_lost_returns_is_one_call(void **state)
     leave(&f, 0, 0x1000);
     assert_int_equal(f.pairing.unmatched, 1);
     end(&f);
+}
+
+static void calls_that_jump_to_each_other_all_return(void **state)
+{
+    (void)state;
+    const uint64_t caller = 0x401234, trampoline = 0x7fffffffe000;
+    Fixture f;
+    begin(&f);
+    enter_from(&f, 0, 0x1000, caller);
+    enter_from(&f, 1, 0x1000, trampoline);
+    enter_from(&f, 0, 0x1000, trampoline);
+    leave(&f, 0, 0x1000); // the kernel tells the newest first
+    leave(&f, 1, 0x1000);
+    leave(&f, 0, 0x1000);
+    expect(&f, 0, 0, 30, 40, 2, 0);
+    expect(&f, 1, 1, 20, 50, 1, 0);
+    expect(&f, 2, 0, 10, 60, 0, 0);
+    assert_int_equal(f.pairing.left, 0);
+    end(&f);
+}
+
+static void a_call_that_a_jump_has_left_ends_when_another_takes_its_place(void **state)
+{
+    (void)state;
+    const uint64_t callers[] = {0x401234, 0}; // with the kernel's trampoline, and without
+    for (size_t i = 0; i < ARRAY_LEN(callers); i++) {
+        Fixture f;
+        begin(&f);
+        enter_from(&f, 0, 0x1000, callers[i]); // longjmp out of it, and again into it
+        enter_from(&f, 0, 0x1000, callers[i]);
+        leave(&f, 0, 0x1000);
+        expect(&f, 0, 0, 10, 20, 0, CALL_ENDS_LATE);
+        expect(&f, 1, 0, 20, 30, 0, 0);
+        assert_int_equal(f.pairing.left, 1);
+        end(&f);
+    }
 }
 
 static void goroutines_move_their_stacks(void **state)
@@ -202,7 +280,10 @@ int main(void)
         cmocka_unit_test(a_tail_call_ends_with_its_caller),
         cmocka_unit_test(calls_that_an_exception_leaves_end_with_the_next_that_is_seen),
         cmocka_unit_test(a_recursion_with_lost_returns_is_one_call),
+        cmocka_unit_test(calls_that_jump_to_each_other_all_return),
+        cmocka_unit_test(a_call_that_a_jump_has_left_ends_when_another_takes_its_place),
         cmocka_unit_test(goroutines_move_their_stacks),
+        cmocka_unit_test(a_goroutine_may_end_a_call_on_another_thread),
         cmocka_unit_test(work_is_joined_by_its_key),
         cmocka_unit_test(copies_of_stacks_get_their_return_addresses_back),
     };

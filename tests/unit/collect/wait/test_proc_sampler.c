@@ -67,7 +67,7 @@ static void a_sleeping_thread_is_seen_with_its_stack(void **state)
     pthread_t sleeper;
     uint64_t slept = 0, ended = 0;
     uint32_t with_stack = 0;
-    assert_true(proc_sampler_open(false, &s, &err));
+    assert_true(proc_sampler_open(false, false, false, &s, &err));
     proc_sampler_add(s, (uint32_t)getpid(), false);
     assert_int_equal(pthread_create(&sleeper, NULL, sleep_long, NULL), 0);
     pthread_join(sleeper, NULL);
@@ -101,7 +101,7 @@ static void what_was_not_taken_is_freed(void **state)
     (void)state;
     ProcSampler *s;
     Error err;
-    assert_true(proc_sampler_open(true, &s, &err));
+    assert_true(proc_sampler_open(true, true, true, &s, &err));
     proc_sampler_add(s, (uint32_t)getpid(), false);
     proc_sampler_add(s, 0x7fffffff, true); // there is no such process
     (void)sleep_long(NULL);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// From waits and samples of a thread to the steps of one call.
+
+#include "analyse/calls/slow_line.h"
+
+#include "model/facts.h"
+
+#include <stdlib.h>
+
+// A sample of the thread within the call.
+typedef struct At {
+    int64_t time_ns;
+    StackId stack;
+} At;
+typedef Vec(At) AtVec;
+
+typedef struct Builder {
+    const Profile *p;
+    int64_t begin, end;
+    bool knows_running; // time without a wait was spent running
+    AtVec samples;      // by time
+    CallSteps steps;
+} Builder;
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = ((const At *)a)->time_ns, y = ((const At *)b)->time_ns;
+    return (x > y) - (x < y);
+}
+
+static void find_samples(Builder *b, ThreadId thread)
+{
+    const Samples *s = &b->p->samples;
+    for (size_t i = 0; s->value_columns && i < s->stack.len; i++)
+        if (s->thread.at[i].v == thread.v && s->time_ns.at[i] >= b->begin &&
+            s->time_ns.at[i] < b->end && s->values[0].at[i] > 0)
+            vec_push(NULL, &b->samples, (At){s->time_ns.at[i], s->stack.at[i]});
+    if (b->samples.len)
+        qsort(b->samples.at, b->samples.len, sizeof(b->samples.at[0]), by_time);
+}
+
+static bool is_same_place(const Profile *p, WaitPlace x, WaitPlace y)
+{
+    FunctionId f = p->frames.function.at[x.frame.v];
+    return x.frame.v == y.frame.v || (f.v && f.v == p->frames.function.at[y.frame.v].v);
+}
+
+static void add_step(Builder *b, CallStep step)
+{
+    CallStep *last = b->steps.len ? &vec_last(&b->steps) : NULL;
+    if (step.end_ns <= step.begin_ns)
+        return;
+    if (last && last->kind == step.kind && last->state == step.state &&
+        last->object.v == step.object.v && last->waker == step.waker &&
+        (is_same_place(b->p, last->place, step.place) ||
+         (step.kind == CALL_STEP_RUNS && (!last->samples || !step.samples)))) {
+        last->end_ns = step.end_ns;
+        last->place = last->samples || step.kind != CALL_STEP_RUNS ? last->place : step.place;
+        last->samples += step.samples;
+        return;
+    }
+    vec_push(NULL, &b->steps, step);
+}
+
+// Time without a wait: split in the middle between samples of different functions.
+static void add_running(Builder *b, int64_t from, int64_t to)
+{
+    CallStepKind kind = b->knows_running ? CALL_STEP_RUNS : CALL_STEP_UNSEEN;
+    size_t first = 0;
+    while (first < b->samples.len && b->samples.at[first].time_ns < from)
+        first++;
+    size_t last = first;
+    while (last < b->samples.len && b->samples.at[last].time_ns < to)
+        last++;
+    if (first == last)
+        add_step(b, (CallStep){.kind = kind, .begin_ns = from, .end_ns = to});
+    for (size_t i = first; i < last; i++) {
+        int64_t begin = from, end = to, here = b->samples.at[i].time_ns;
+        if (i > first)
+            begin = here / 2 + b->samples.at[i - 1].time_ns / 2;
+        if (i + 1 < last)
+            end = b->samples.at[i + 1].time_ns / 2 + here / 2;
+        add_step(b, (CallStep){.kind = CALL_STEP_RUNS,
+                               .begin_ns = begin,
+                               .end_ns = end,
+                               .place = wait_place(b->p, b->samples.at[i].stack),
+                               .samples = 1});
+    }
+}
+
+static int64_t clamp(const Builder *b, int64_t time, int64_t cursor)
+{
+    return MIN(MAX(time, cursor), b->end);
+}
+
+static void add_state(Builder *b, size_t row, int64_t *cursor)
+{
+    const States *s = &b->p->states;
+    int64_t start = clamp(b, s->start_ns.at[row], *cursor);
+    int64_t woken = clamp(b, s->woken_ns.at[row], start), end = clamp(b, s->end_ns.at[row], woken);
+    if (end <= start)
+        return;
+    if (start > *cursor)
+        add_running(b, *cursor, start);
+    uint32_t waker = s->waker.at[row] <= b->p->threads.tid.len ? s->waker.at[row] : 0;
+    if (s->state.at[row] != WAIT_RUNNABLE)
+        add_step(b, (CallStep){.kind = CALL_STEP_WAITS,
+                               .begin_ns = start,
+                               .end_ns = woken,
+                               .state = s->state.at[row] < WAIT_CLASS_COUNT
+                                            ? (WaitClass)s->state.at[row]
+                                            : WAIT_OTHER,
+                               .object = s->object.at[row],
+                               .place = wait_own_place(b->p, s->stack.at[row]),
+                               .waker = waker,
+                               .waker_place = wait_own_place(b->p, s->waker_stack.at[row])});
+    else
+        woken = start;
+    add_step(b, (CallStep){.kind = CALL_STEP_QUEUES, .begin_ns = woken, .end_ns = end});
+    *cursor = end;
+}
+
+typedef struct Order {
+    int64_t start_ns;
+    size_t row;
+} Order;
+
+static int by_start(const void *a, const void *b)
+{
+    const Order *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+CallSteps call_steps(const Profile *p, uint32_t call)
+{
+    ThreadId thread = p->calls.thread.at[call];
+    Builder b = {.p = p,
+                 .begin = p->calls.begin_ns.at[call],
+                 .end = p->calls.end_ns.at[call],
+                 .knows_running = str_equal(profile_fact(p, STR(FACT_WAITS)), STR("bpf"))};
+    Vec(Order) order = {0};
+    find_samples(&b, thread);
+    for (size_t i = 0; i < p->states.thread.len; i++)
+        if (p->states.thread.at[i].v == thread.v && p->states.end_ns.at[i] > b.begin &&
+            p->states.start_ns.at[i] < b.end)
+            vec_push(NULL, &order, (Order){p->states.start_ns.at[i], i});
+    if (order.len)
+        qsort(order.at, order.len, sizeof(order.at[0]), by_start);
+    int64_t cursor = b.begin;
+    for (size_t i = 0; i < order.len; i++)
+        add_state(&b, order.at[i].row, &cursor);
+    if (cursor < b.end)
+        add_running(&b, cursor, b.end);
+    vec_free(&order);
+    vec_free(&b.samples);
+    return b.steps;
+}
