@@ -28,10 +28,21 @@ const processes = () => {
   }
   return found;
 };
-const cpuOfAll = () => processes().reduce((sum, p) => sum + p[1], 0), before = cpuOfAll();
+const cpuOfAll = () => processes().reduce((sum, p) => sum + p[1], 0);
+// The browser's own window is still being made: it would take part of the processors from the page.
+const settled = async () => {
+  for (let quiet = 0, i = 0, last = cpuOfAll(); quiet < 3 && i < 100; i++) {
+    await new Promise(done => setTimeout(done, 200));
+    const now = cpuOfAll();
+    quiet = now - last < 0.02 ? quiet + 1 : 0;
+    last = now;
+  }
+};
+await tab.setViewport({ width: 1440, height: 900 });
+await settled();
+const before = cpuOfAll();
 // The page's process is the one that needs most from here on.
 const cpuBefore = new Map(processes().map(([pid, cpu]) => [pid, cpu]));
-await tab.setViewport({ width: 1440, height: 900 });
 await tab.goto("file://" + path.resolve(page), { timeout: 300000 });
 await tab.waitForFunction(() => document.documentElement.dataset.loaded, { timeout: 300000 });
 const loaded = cpuOfAll() - before, [own] = processes().map(([pid, cpu, mib]) => [cpu - (cpuBefore.get(pid) ?? 0), mib]).sort((a, b) => b[0] - a[0]);
