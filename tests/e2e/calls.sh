@@ -85,7 +85,15 @@ END
     assay flame s.assay --slow '>5.5ms' -o slow.svg 2>/dev/null
     check 'a flame graph of what slow calls do more' \
         "$TOP/tests/tools/check_flame_change.py" slow.svg reparse=u,0.000 '[lock]=u,0.000' '[sleep]=u,0.000'
-    check 'fast work is no cause' test -z "$(grep 'computes in parse' slow.txt)"
+    # A false cause has a probability of 5 % by design (docs/decisions/0301): one that stands in three recordings is a fault.
+    names_fast_work() { grep -q 'computes in parse' slow_again.txt; }
+    cp slow.txt slow_again.txt
+    for _ in 1 2; do
+        names_fast_work || break
+        assay record --wait -F 4000 --calls handle --force -q -o again.assay -- ./calls >/dev/null
+        assay report again.assay --slow '>5.5ms' >slow_again.txt
+    done
+    check 'fast work is no cause' eval '! names_fast_work'
     check 'nearly all of their time is accounted for' python3 -c '
 import json
 f = json.load(open("slow.json"))["functions"][0]
