@@ -32,6 +32,7 @@ void rule_search_init(const Elf *elf, UnwindArch arch, RuleSearch *ret)
     *ret = (RuleSearch){
         .sections = {.hdr = (const uint8_t *)hdr_bytes.ptr,
                      .hdr_size = hdr_bytes.len,
+                     .eh_frame = (const uint8_t *)eh_bytes.ptr,
                      .end = (const uint8_t *)eh_bytes.ptr + eh_bytes.len,
                      .arch = arch},
         .bias = bias,

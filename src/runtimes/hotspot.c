@@ -8,7 +8,7 @@
 enum {
     ENTRIES_MAX = 20000, // of the tables of fields and types; Java 17 has 2,500
     HEAPS_MAX = 16,
-    HOPS_MAX = 4096, // through the map of segments
+    HOPS_MAX = 512, // through the map of segments: 8 MB of code
     NAME_MAX_BYTES = 400,
     BLOB_BYTES_MAX = 64 << 20,
     POOL_LENGTH_MAX = 1 << 16,

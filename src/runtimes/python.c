@@ -7,7 +7,7 @@
 
 enum {
     INTERPRETERS_MAX = 64,
-    THREADS_MAX = 4096,
+    THREADS_MAX = 4096, // of all interpreters
     TEXT_MAX = 300,
     LINES_MAX = 1 << 16,
     OBJECT_TYPE = 8, // of every object
@@ -174,12 +174,13 @@ bool python_thread_check(const Python *p, const ProcessMemory *m, uint64_t state
 bool python_thread_find(const Python *p, const ProcessMemory *m, uint32_t tid, uint64_t *ret)
 {
     uint64_t interpreter = 0, state;
+    int threads = 0;
     if (!memory_u64(m, p->runtime + p->at.interpreters, &interpreter))
         return false;
     for (int i = 0; interpreter && i < INTERPRETERS_MAX; i++) {
         if (!memory_u64(m, interpreter + p->at.threads, &state))
             return false;
-        for (int j = 0; state && j < THREADS_MAX; j++) {
+        for (; state && threads < THREADS_MAX; threads++) {
             if (python_thread_check(p, m, state, tid)) {
                 *ret = state;
                 return true;

@@ -8,6 +8,7 @@
 enum {
     STRING_BYTES_MAX = 300,
     CONS_DEPTH_MAX = 16,
+    STRINGS_MAX = 64, // of which one consists: empty ones could be without end
     LOCALS_MAX = 200,
     BEHIND_LOCALS = 8, // fields of a ScopeInfo between the locals and the function's name
 };
@@ -119,22 +120,39 @@ static bool has_type(const V8 *v, const ProcessMemory *m, uint64_t object, V8Con
     return type_of(v, m, object, &t) && t == v->constant[type];
 }
 
-static bool add_string(const V8 *v, const ProcessMemory *m, uint64_t string, int depth, StrBuf *out)
+// What may still be read of a string.
+typedef struct StringBudget {
+    int depth, strings;
+} StringBudget;
+
+static bool add_part(const V8 *v, const ProcessMemory *m, uint64_t string, StringBudget *left,
+                     StrBuf *out);
+
+static bool add_below(const V8 *v, const ProcessMemory *m, uint64_t string, StringBudget *left,
+                      StrBuf *out)
+{
+    left->depth--;
+    bool ok = add_part(v, m, string, left, out);
+    left->depth++;
+    return ok;
+}
+
+static bool add_part(const V8 *v, const ProcessMemory *m, uint64_t string, StringBudget *left,
+                     StrBuf *out)
 {
     uint16_t type;
     uint32_t len;
     uint64_t part;
-    if (depth > CONS_DEPTH_MAX || out->len > STRING_BYTES_MAX || !type_of(v, m, string, &type) ||
-        type >= v->constant[V8_FIRST_NONSTRING])
+    if (left->depth < 0 || left->strings-- <= 0 || out->len > STRING_BYTES_MAX ||
+        !type_of(v, m, string, &type) || type >= v->constant[V8_FIRST_NONSTRING])
         return false;
     int32_t form = type & v->constant[V8_REPRESENTATION_MASK];
     if (form == v->constant[V8_CONS_TAG])
-        return field(v, m, string, V8_CONS_FIRST, &part) &&
-               add_string(v, m, part, depth + 1, out) &&
+        return field(v, m, string, V8_CONS_FIRST, &part) && add_below(v, m, part, left, out) &&
                field(v, m, string, V8_CONS_SECOND, &part) &&
-               (add_string(v, m, part, depth + 1, out) || true);
+               (add_below(v, m, part, left, out) || true);
     if (form == v->constant[V8_THIN_TAG])
-        return field(v, m, string, V8_THIN_ACTUAL, &part) && add_string(v, m, part, depth + 1, out);
+        return field(v, m, string, V8_THIN_ACTUAL, &part) && add_below(v, m, part, left, out);
     if (form != v->constant[V8_SEQ_TAG] ||
         !memory_u32(m, string - 1 + (uint64_t)v->constant[V8_STRING_LENGTH], &len))
         return false;
@@ -145,6 +163,12 @@ static bool add_string(const V8 *v, const ProcessMemory *m, uint64_t string, int
     if (len == 0)
         return true;
     return narrow ? memory_add_latin1(m, chars, len, out) : memory_add_utf16(m, chars, len, out);
+}
+
+static bool add_string(const V8 *v, const ProcessMemory *m, uint64_t string, StrBuf *out)
+{
+    StringBudget left = {CONS_DEPTH_MAX, STRINGS_MAX};
+    return add_part(v, m, string, &left, out);
 }
 
 // The name of a compiled function stands in its scope info, behind names and kinds of the locals
@@ -162,7 +186,7 @@ static bool add_scope_name(const V8 *v, const ProcessMemory *m, uint64_t scope, 
     for (uint64_t i = 0; locals <= LOCALS_MAX && i < BEHIND_LOCALS; i++) {
         size_t before = out->len;
         if (memory_u64(m, fields + 8 * (at + i), &word) && is_object(word) &&
-            add_string(v, m, word, 0, out) && out->len > before)
+            add_string(v, m, word, out) && out->len > before)
             return true;
         out->len = before;
     }
@@ -192,11 +216,11 @@ bool v8_function_name(const V8 *v, const ProcessMemory *m, uint64_t function, St
         !field(v, m, shared, V8_SHARED_SCRIPT, &origin) || !has_type(v, m, origin, V8_TYPE_SCRIPT))
         return false;
     if (script && field(v, m, origin, V8_SCRIPT_NAME, &text))
-        (void)!add_string(v, m, text, 0, script);
+        (void)!add_string(v, m, text, script);
     size_t before = name->len;
     if (field(v, m, shared, V8_SHARED_NAME, &text)) {
         bool found = has_type(v, m, text, V8_TYPE_SCOPE_INFO) ? add_scope_name(v, m, text, name)
-                                                              : add_string(v, m, text, 0, name);
+                                                              : add_string(v, m, text, name);
         if (!found)
             name->len = before;
     }

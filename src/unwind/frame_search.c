@@ -42,6 +42,8 @@ static bool read_header(const FrameSections *s, SearchTable *ret)
         return false;
     uint64_t hdr = (uint64_t)(uintptr_t)s->hdr;
     ret->eh_frame = (const uint8_t *)(uintptr_t)cfi_pointer(&c, frame_encoding, hdr + 4, hdr);
+    if (s->eh_frame) // the header of a file can state any address
+        ret->eh_frame = s->eh_frame;
     uint64_t count = cfi_uint(&c, 4);
     ret->entry = c.at;
     ret->count = (uint32_t)count;
@@ -175,10 +177,11 @@ void found_frame_set(FoundFrame *f, uint64_t pc, UnwindArch arch, UnwindAction a
 static bool is_behind_clone(const FrameSections *s, uint64_t fde_end, uint64_t pc)
 {
     static const uint8_t system_call[] = {0x0f, 0x05};
-    const uint8_t *code = (const uint8_t *)(uintptr_t)fde_end;
-    return s->arch == UNWIND_X86_64 && pc - fde_end < CLONE_CODE_BYTES && code >= s->code &&
-           code + sizeof(system_call) <= s->code_end &&
-           __builtin_memcmp(code, system_call, sizeof(system_call)) == 0;
+    uint64_t code = (uint64_t)(uintptr_t)s->code, code_end = (uint64_t)(uintptr_t)s->code_end;
+    return s->arch == UNWIND_X86_64 && pc - fde_end < CLONE_CODE_BYTES && fde_end >= code &&
+           fde_end < code_end && code_end - fde_end >= sizeof(system_call) &&
+           __builtin_memcmp((const void *)(uintptr_t)fde_end, system_call, sizeof(system_call)) ==
+               0;
 }
 
 static UnwindAction after_clone(void)
@@ -210,7 +213,7 @@ bool frame_search(const FrameSections *s, uint64_t pc, FoundFrame *ret)
     CfiEntry entry = cfi_entry_next(&section, &offset);
     if (entry.kind != CFI_FDE)
         return false;
-    offset = entry.cie;
+    offset = MIN(entry.cie, section.size);
     CfiEntry cie_entry = cfi_entry_next(&section, &offset);
     CfiCie cie;
     CfiFde fde;

@@ -23,7 +23,7 @@ typedef struct FrameSections {
     size_t hdr_size;            // bytes
     const FrameIndexRow *index; // [index_count], by start: frame_index_make; NULL: none
     uint32_t index_count;
-    const uint8_t *eh_frame; // with `index`
+    const uint8_t *eh_frame; // with `hdr`, NULL: where `hdr` states, which must be trusted
     const uint8_t *end;      // the end of .eh_frame, or of the mapping that contains it
     const uint8_t *code;     // the executable mapping of the module
     const uint8_t *code_end;

@@ -117,11 +117,59 @@ static void a_search_table_of_another_section_is_not_used(void **state)
     assert_int_equal(search.left, 0);
 }
 
+// Where the address in the header is relative to data, a file can give two meanings to it: by its
+// own .got it is that of .eh_frame, and by the header it lies before the file.
+static void a_search_table_does_not_lead_out_of_the_file(void **state)
+{
+    (void)state;
+    enum { HDR = 64, EH = 4096, SIZE = 1 << 17, SVMA = 0x10000, OUTSIDE = 4096, CODE = 256 };
+    static uint8_t memory[2 * SIZE];
+    uint8_t *image = memory + SIZE, *hdr = image + HDR, *cie = memory + OUTSIDE, *fde = cie + 24;
+    const int32_t to_outside = (int32_t)(cie - hdr);
+    ElfSection sections[] = {
+        {0},
+        {.name = STR(".eh_frame_hdr"),
+         .type = SHT_PROGBITS,
+         .offset = HDR,
+         .svma = SVMA + HDR,
+         .size = 64},
+        {.name = STR(".eh_frame"),
+         .type = SHT_PROGBITS,
+         .offset = EH,
+         .svma = SVMA + EH,
+         .size = SIZE - EH},
+        {.name = STR(".got"),
+         .type = SHT_PROGBITS,
+         .svma = (uint64_t)(SVMA + EH - (int64_t)to_outside)},
+    };
+    Elf elf = {.file = bytes_over(image, SIZE),
+               .sections = sections,
+               .section_count = ARRAY_LEN(sections)};
+    const uint8_t rules[24] = {20, 0, 0,    0,  0, 0,    0,    0, 1, 'z',  'R',
+                               0,  1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1};
+    const int32_t entry[] = {16, (int32_t)(fde + 4 - cie), (int32_t)(hdr + CODE - (fde + 8)), 16,
+                             0};
+    const int32_t table[] = {to_outside, 1, CODE, (int32_t)(fde - hdr)};
+    memcpy(cie, rules, sizeof(rules));
+    memcpy(fde, entry, sizeof(entry));
+    memcpy(hdr, (uint8_t[]){1, 0x3b, 0x03, 0x3b}, 4);
+    memcpy(hdr + 4, table, sizeof(table));
+    Arena arena = {0};
+    RuleCache *cache = arena_new(&arena, RuleCache);
+    RuleSearch search;
+    UnwindAction got;
+    rule_search_init(&elf, UNWIND_X86_64, &search);
+    assert_true(search.left > 0);
+    assert_false(rule_search_find(&search, cache, MODULE, SVMA + HDR + CODE, &got));
+    arena_deinit(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_are_those_of_the_table),
         cmocka_unit_test(a_search_table_of_another_section_is_not_used),
+        cmocka_unit_test(a_search_table_does_not_lead_out_of_the_file),
     };
     return RUN_TESTS(tests);
 }

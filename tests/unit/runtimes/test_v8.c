@@ -133,6 +133,24 @@ static void a_string_that_contains_itself_ends(void **state)
     check_name(function, "(anonymous)", "/app/a.js");
 }
 
+// Each part consists of the next one twice, and the last is empty: 131 071 strings, of 17 objects.
+static void a_string_of_endless_parts_is_left(void **state)
+{
+    (void)state;
+    enum { PARTS = 0x1000, DEPTH = 16, READS_MAX = 1000 };
+    uint64_t function = make_function(), below = string(PARTS, "");
+    for (size_t i = 1; i <= DEPTH; i++) {
+        size_t at = PARTS + 0x40 * i;
+        uint64_t part = object(at, TYPE_CONS);
+        fake_put(&memory, at + 16, below, 8);
+        fake_put(&memory, at + 24, below, 8);
+        below = part;
+    }
+    fake_put(&memory, SHARED + 8, below, 8);
+    check_name(function, "(anonymous)", "/app/a.js");
+    assert_true(memory.reads < READS_MAX);
+}
+
 static void what_is_no_function_has_no_name(void **state)
 {
     (void)state;
@@ -190,6 +208,7 @@ int main(void)
         cmocka_unit_test(a_name_without_a_scope_is_a_string_of_parts),
         cmocka_unit_test(a_function_without_a_name_is_anonymous),
         cmocka_unit_test(a_string_that_contains_itself_ends),
+        cmocka_unit_test(a_string_of_endless_parts_is_left),
         cmocka_unit_test(what_is_no_function_has_no_name),
         cmocka_unit_test(every_read_may_fail),
         cmocka_unit_test(frames_of_functions_have_a_context),
