@@ -32,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     AgentSession *session = agent_folder_need();
+    session->ring_bytes = RING;
     AgentRings rings;
     char name[64];
     bool ended = data[0] & 1;
@@ -56,7 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (data[0] & 2) // what the reader looks at once, at the beginning
             ring->size = to;
         size_t taken = 0;
-        agent_rings_drain(&rings, take, &taken);
+        if (!agent_rings_drain(&rings, take, &taken))
+            abort();
         // Records are taken once: never more than the ring holds, and an end for each thread.
         if (!ended && taken > RING)
             abort();

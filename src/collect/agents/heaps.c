@@ -6,14 +6,18 @@
 #include "os/map_guard.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 void agent_heaps_init(AgentHeaps *h, const AgentSession *session)
 {
-    *h = (AgentHeaps){.session = session};
+    struct statfs fs;
+    bool is_known = fstatfs(session->folder_fd, &fs) == 0;
+    *h = (AgentHeaps){.session = session, .in_memory = is_known && fs.f_type == TMPFS_MAGIC};
 }
 
 static Bytes mapping_of(const AgentHeap *h)
@@ -40,10 +44,14 @@ static bool is_heap(const WireHeap *h)
     return h->magic == WIRE_HEAP_MAGIC && h->version == WIRE_VERSION;
 }
 
-// The file grows with the sites.
-static uint32_t room_in(const struct stat *st)
+// The file grows with the sites. In memory it has the pages that its program has asked for: a size
+// alone costs a program nothing, and would cost as much memory here.
+static uint32_t room_in(const AgentHeaps *h, const struct stat *st)
 {
+    enum { BLOCK = 512, RESERVED = 1024 }; // sites that threads may not have written to yet
     uint64_t bytes = MAX((uint64_t)st->st_size, (uint64_t)WIRE_HEAP_HEAD) - WIRE_HEAP_HEAD;
+    if (h->in_memory)
+        bytes = MIN(bytes, (uint64_t)st->st_blocks * BLOCK + RESERVED * sizeof(WireSite));
     return (uint32_t)MIN(bytes / sizeof(WireSite), (uint64_t)WIRE_SITES_MAX);
 }
 
@@ -73,7 +81,7 @@ bool agent_heaps_add(AgentHeaps *h, const char *ring_name)
     map_guard_add(mapping_of(&heap));
     heap.started_ns = heap.shared->started_ns;
     heap.inode = st.st_ino;
-    heap.room = room_in(&st);
+    heap.room = room_in(h, &st);
     vec_push(NULL, &h->at, heap);
     return true;
 }
@@ -89,20 +97,21 @@ static void look(AgentHeap *h)
 
 // How many sites there are. The program can state any number: no more are read than fit into the
 // file, as far as it is still there.
-static uint32_t count_of(const AgentSession *session, AgentHeap *h)
+static uint32_t count_of(const AgentHeaps *all, AgentHeap *h)
 {
     char name[WIRE_NAME_MAX + sizeof(WIRE_HEAP_PREFIX)];
     struct stat st;
     file_name(h->name, name, sizeof(name));
-    if (fstatat(session->folder_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == h->inode)
-        h->room = room_in(&st);
+    if (fstatat(all->session->folder_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        st.st_ino == h->inode)
+        h->room = room_in(all, &st);
     return MIN(atomic_load(&h->sums.site_count), h->room);
 }
 
-static void keep_sites(const AgentSession *session, AgentHeap *h)
+static void keep_sites(const AgentHeaps *all, AgentHeap *h)
 {
     look(h);
-    uint32_t count = count_of(session, h);
+    uint32_t count = count_of(all, h);
     heap_free(h->sites);
     h->sites = heap_alloc(MAX(count, 1u) * sizeof(*h->sites));
     h->site_count = count;
@@ -116,7 +125,7 @@ void agent_heaps_end(AgentHeaps *h, const char *ring_name)
         AgentHeap *heap = &h->at.at[i];
         if (!heap->shared || strcmp(heap->name, ring_name) != 0)
             continue;
-        keep_sites(h->session, heap);
+        keep_sites(h, heap);
         heap_unmap(heap);
         file_name(ring_name, name, sizeof(name));
         (void)unlinkat(h->session->folder_fd, name, 0);
@@ -164,7 +173,7 @@ void agent_heaps_sum(AgentHeaps *h, AgentHeapSums *ret)
         const WireSite *sites = heap->shared
                                     ? (const void *)((const char *)heap->shared + WIRE_HEAP_HEAD)
                                     : heap->sites;
-        uint32_t count = heap->shared ? count_of(h->session, heap) : heap->site_count;
+        uint32_t count = heap->shared ? count_of(h, heap) : heap->site_count;
         unsigned shift = heap->sums.is_sampled ? WIRE_SAMPLED_SHIFT : 0;
         for (uint32_t site = 0; sites && site < count; site++) {
             const WireSite *s = &sites[site];
@@ -183,7 +192,7 @@ void agent_heaps_finish(AgentHeaps *h)
 {
     for (size_t i = 0; i < h->at.len; i++)
         if (h->at.at[i].shared)
-            keep_sites(h->session, &h->at.at[i]);
+            keep_sites(h, &h->at.at[i]);
 }
 
 void agent_heaps_deinit(AgentHeaps *h)

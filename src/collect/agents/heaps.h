@@ -26,6 +26,7 @@ typedef struct AgentHeap {
 
 typedef struct AgentHeaps {
     const AgentSession *session;
+    bool in_memory; // the files are: in a tmpfs
     Vec(AgentHeap) at;
 } AgentHeaps;
 

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 enum {
-    RING_MAX_BYTES = 256 << 20,
-    ROUND_MAX_BYTES = 1 << 30, // of the records of one round; the other rings wait for the next one
-    THREADS_MAX = 1 << 14,     // of one process that are followed
+    DRAIN_MAX_BYTES = 64 << 20, // of the records of one call; other rings wait for the next one
+    RINGS_MAX = 1 << 13,        // at once: each takes mappings, of which a process has 65 530
+    THREADS_MAX = 1 << 14,      // of one process that are followed
     HEAD = sizeof(struct perf_event_header),
     TRAILER = 4 * 8, // of records other than samples: TID, TIME, CPU, IDENTIFIER
     TIME_OF_SAMPLE = HEAD + 3 * 8,
@@ -53,8 +53,8 @@ static void ring_unmap(AgentRing *r)
     vec_free(&r->threads);
 }
 
-// The records' size, of a ring's file that holds what its header says; 0 of any other.
-static uint64_t size_of(int fd)
+// The records' size, of a ring's file as agents of the session make it; 0 of any other.
+static uint64_t size_of(const AgentSession *session, int fd)
 {
     struct stat st;
     WireRing head;
@@ -62,8 +62,7 @@ static uint64_t size_of(int fd)
         pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
         head.magic != WIRE_RING_MAGIC || head.version != WIRE_VERSION)
         return 0;
-    bool fits = head.size >= WIRE_PAGE && head.size <= RING_MAX_BYTES &&
-                (head.size & (head.size - 1)) == 0 && (uint64_t)st.st_size >= WIRE_PAGE + head.size;
+    bool fits = head.size == session->ring_bytes && (uint64_t)st.st_size >= WIRE_PAGE + head.size;
     return fits ? head.size : 0;
 }
 
@@ -86,10 +85,17 @@ static bool ring_map(int fd, AgentRing *r)
 
 static bool is_known(const AgentRings *r, const char *name)
 {
-    for (size_t i = 0; i < r->rings.len; i++)
-        if (strcmp(r->rings.at[i].name, name) == 0)
+    uint32_t row;
+    TableProbe p = table_probe(&r->by_name, str_hash(str_from_c(name)));
+    while (table_next(&r->by_name, &p, &row))
+        if (strcmp(r->rings.at[row].name, name) == 0)
             return true;
     return false;
+}
+
+static void note_name(AgentRings *r, size_t row)
+{
+    table_insert(&r->by_name, str_hash(str_from_c(r->rings.at[row].name)), (uint32_t)row);
 }
 
 // A process that has executed another program writes to the newest of its rings only.
@@ -111,15 +117,21 @@ static void add_ring(AgentRings *r, const char *name)
     AgentRing ring = {.pid = agent_ring_pid(name)};
     if (!ring.pid || strlen(name) >= sizeof(ring.name) || is_known(r, name))
         return;
+    if (r->rings.len == RINGS_MAX) {
+        r->left_out++;
+        r->awaits_ring = true;
+        return;
+    }
     memcpy(ring.name, name, strlen(name) + 1);
     int fd = openat(r->session->folder_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     // A ring without a header is being made: the next look finds it.
-    bool is_made = fd >= 0 && (ring.size = size_of(fd)) && ring_map(fd, &ring);
+    bool is_made = fd >= 0 && (ring.size = size_of(r->session, fd)) && ring_map(fd, &ring);
     r->awaits_ring |= !is_made;
     if (is_made) {
         ring.started_ns = ring.shared->started_ns;
         mark_replaced(r, &ring);
         vec_push(NULL, &r->rings, ring);
+        note_name(r, r->rings.len - 1);
     }
     if (fd >= 0)
         close(fd);
@@ -147,6 +159,7 @@ static void look_for_rings(AgentRings *r)
     if (!has_changed(r) && !r->awaits_ring)
         return;
     r->awaits_ring = false;
+    r->left_out = 0;
     DIR *d = opendir(r->session->folder);
     for (struct dirent *e; d && (e = readdir(d));)
         add_ring(r, e->d_name);
@@ -156,9 +169,11 @@ static void look_for_rings(AgentRings *r)
 
 static void remove_ended(AgentRings *r)
 {
-    size_t kept = 0;
+    size_t kept = 0, next = r->next;
     for (size_t i = 0; i < r->rings.len; i++) {
         AgentRing *ring = &r->rings.at[i];
+        if (i == r->next)
+            next = kept;
         if (!ring->ended) {
             r->rings.at[kept++] = *ring;
             continue;
@@ -169,7 +184,13 @@ static void remove_ended(AgentRings *r)
         (void)unlinkat(r->session->folder_fd, ring->name, 0);
         ring_unmap(ring);
     }
+    if (kept == r->rings.len)
+        return;
     r->rings.len = kept;
+    r->next = next;
+    table_deinit(&r->by_name);
+    for (size_t i = 0; i < kept; i++)
+        note_name(r, i);
 }
 
 // ---- Records ----------------------------------------------------------------------------
@@ -300,30 +321,39 @@ static void hand_over(const U8Vec *bytes, void (*take)(void *ctx, Bytes record),
     vec_free(&spare);
 }
 
-void agent_rings_drain(AgentRings *r, void (*take)(void *ctx, Bytes record), void *ctx)
+static void take_turn(AgentRings *r, AgentRing *ring)
 {
-    look_for_rings(r);
+    // Asked before the reading, so that nothing is written behind it.
+    bool is_last = ring->replaced || !agent_process_runs(ring->pid);
+    if (r->heaps && !ring->has_heap)
+        ring->has_heap = agent_heaps_add(r->heaps, ring->name);
+    read_ring(r, ring, is_last);
+    ring->ended = is_last;
+    if (is_last && !ring->replaced)
+        end_threads(r, ring);
+}
+
+// A program can fill its ring as fast as it is read. So a ring is read up to the head that it has
+// when its turn comes, and not again before all others were read.
+bool agent_rings_drain(AgentRings *r, void (*take)(void *ctx, Bytes record), void *ctx)
+{
+    if (r->next == 0)
+        look_for_rings(r);
     r->bytes.len = 0;
-    for (size_t i = 0; i < r->rings.len; i++) {
-        AgentRing *ring = &r->rings.at[i];
-        if (r->bytes.len > ROUND_MAX_BYTES)
-            break;
-        // Asked before the reading, so that nothing is written behind it.
-        bool is_last = ring->replaced || !agent_process_runs(ring->pid);
-        if (r->heaps && !ring->has_heap)
-            ring->has_heap = agent_heaps_add(r->heaps, ring->name);
-        read_ring(r, ring, is_last);
-        ring->ended = is_last;
-        if (is_last && !ring->replaced)
-            end_threads(r, ring);
-    }
+    for (; r->next < r->rings.len && r->bytes.len <= DRAIN_MAX_BYTES; r->next++)
+        take_turn(r, &r->rings.at[r->next]);
+    if (r->next == r->rings.len)
+        r->next = 0;
     hand_over(&r->bytes, take, ctx);
+    bool all = r->next == 0;
     remove_ended(r);
+    return all;
 }
 
 AgentCounts agent_rings_counts(const AgentRings *r)
 {
     AgentCounts all = r->ended;
+    all.left_out = r->left_out;
     for (size_t i = 0; i < r->rings.len; i++)
         add_counts(&all, r->rings.at[i].shared);
     return all;
@@ -334,5 +364,6 @@ void agent_rings_deinit(AgentRings *r)
     for (size_t i = 0; i < r->rings.len; i++)
         ring_unmap(&r->rings.at[i]);
     vec_free(&r->rings);
+    table_deinit(&r->by_name);
     vec_free(&r->bytes);
 }

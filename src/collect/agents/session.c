@@ -210,7 +210,7 @@ static bool put_session(AgentSession *s, const AgentSessionOptions *o)
     s->page = at;
     s->page->version = WIRE_VERSION;
     s->page->period_ns = o->period_ns;
-    s->page->ring_bytes = o->ring_bytes;
+    s->page->ring_bytes = s->ring_bytes = o->ring_bytes;
     s->page->notes_heap = o->notes_heap;
     s->page->notes_mappings = o->notes_mappings;
     s->page->clock_kind = o->clock_kind;

@@ -36,7 +36,8 @@ typedef struct AgentSession {
     char folder[256];
     int folder_fd;
     WireSession *page;
-    int guard_fd; // its end tells the guard that this process has ended
+    uint64_t ring_bytes; // as in the options: `page` can be changed by programs of this user
+    int guard_fd;        // its end tells the guard that this process has ended
     pid_t guard;
     char *const *environment; // for the programs to observe, in the arena
 } AgentSession;

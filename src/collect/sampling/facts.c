@@ -325,6 +325,15 @@ static void note_timers(Profile *p, const EventSet *events, const Timers *t, con
                      n.broken);
 }
 
+static void note_left_out(Profile *p, const Timers *t)
+{
+    uint64_t n = agent_rings_counts(&t->rings).left_out;
+    if (n)
+        profile_note(p, NOTE_WARNING, STR("processes-left-out"),
+                     "%" PRIu64 " process%s left out: too many ran at once", n,
+                     n == 1 ? " was" : "es were");
+}
+
 static void note_tracing(Profile *p, const EventSet *events, const Tracer *t, const ChildEnd *child)
 {
     StrBuf b = {0};
@@ -546,6 +555,8 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
         note_breakpoints(p, events, engine->breaks, r);
     if (engine->timers && !events->heap)
         note_timers(p, events, engine->timers, child);
+    if (engine->timers)
+        note_left_out(p, engine->timers);
     if (r->lost)
         profile_note(p, NOTE_WARNING, STR("lost-samples"),
                      "%" PRIu64 " sample%s lost: %" PRIu64 " because the ring was full, %" PRIu64

@@ -933,7 +933,7 @@ static void loop_timed(Sampling *s, SamplingResult *result)
         int wait = MIN(poll_timeout_ms(s, &course), most);
         bool signalled = poll(&p, 1, wait) > 0;
         timers_look(&s->arena, &s->timers);
-        timers_drain(&s->timers);
+        (void)timers_drain(&s->timers);
         if (is_over(s, &course, signalled, result))
             return;
     }

@@ -319,25 +319,26 @@ static void take(void *ctx, Bytes record)
     t->chunk->len += (uint32_t)record.len;
 }
 
-void timers_drain(Timers *t)
+bool timers_drain(Timers *t)
 {
     if (t->is_attached && t->target)
         heap_attacher_reap(&t->attacher);
     else if (t->is_attached)
         remote_reap(&t->attached.remote);
-    agent_rings_drain(&t->rings, take, t);
+    bool is_round = agent_rings_drain(&t->rings, take, t);
     if (t->rings.heaps)
         heap_timeline_add(&t->timeline, os_monotonic_ns() - t->origin_ns, &t->heaps);
     enum { MANY_BYTES = 64 << 10, QUIET = 2 };
     t->is_filling = t->rings.bytes.len > MANY_BYTES;
     t->quiet_rounds = t->rings.bytes.len ? 0 : t->quiet_rounds + 1;
     // An empty chunk is pushed, too: the end of a round delivers the records of the round before.
-    if (t->quiet_rounds > QUIET && !t->chunk)
-        return;
+    if ((t->quiet_rounds > QUIET || !is_round) && !t->chunk)
+        return is_round;
     if (!t->chunk)
         t->chunk = queue_take_empty(t->queue, true);
-    t->chunk->ends_round = true;
+    t->chunk->ends_round = is_round;
     push(t);
+    return is_round;
 }
 
 void timers_stop(Timers *t)
@@ -346,8 +347,10 @@ void timers_stop(Timers *t)
         heap_at_exec_end(&t->at_exec);
     detach(t);
     agent_session_set(&t->session, WIRE_OVER);
-    timers_drain(t);
-    timers_drain(t);
+    // Each ring has two turns: the first may be before the agents have seen that it is over.
+    for (int round = 0; round < 2; round++)
+        while (!timers_drain(t))
+            ;
     agent_heaps_finish(&t->heaps);
 }
 

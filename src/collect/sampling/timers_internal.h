@@ -62,8 +62,9 @@ bool timers_target_ended(const Timers *t);
 void timers_note(const Timers *t, Profile *p);
 // From now on the agents take samples.
 void timers_start(Timers *t);
-// Passes the records of the agents to the worker.
-void timers_drain(Timers *t);
+// Passes the records of the agents to the worker. False: there are so many that some agents wait
+// for the next call.
+bool timers_drain(Timers *t);
 // The agents take no more samples; their records are passed on.
 void timers_stop(Timers *t);
 void timers_close(Timers *t); // ends the session; accepts a zeroed one

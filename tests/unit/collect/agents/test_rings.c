@@ -37,17 +37,27 @@ static void take(void *ctx, Bytes record)
     exits += h.type == PERF_RECORD_EXIT;
 }
 
-static int set_up(void **state)
+static void drain(void)
 {
-    (void)state;
+    assert_true(agent_rings_drain(&rings, take, NULL));
+}
+
+static void open_session(uint64_t ring_bytes)
+{
     static char plain[] = "A=1", preload[] = "LD_PRELOAD=/x/other.so";
     char *none[] = {plain, preload, NULL};
-    AgentSessionOptions o = {.environment = none, .period_ns = 1000000, .ring_bytes = RING_BYTES};
+    AgentSessionOptions o = {.environment = none, .period_ns = 1000000, .ring_bytes = ring_bytes};
     Error err = {0};
     assert_ok(agent_session_open(&arena, &o, &session, &err), &err);
     agent_rings_init(&rings, &session, NULL);
     taken.len = 0;
     exits = 0;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    open_session(RING_BYTES);
     return 0;
 }
 
@@ -70,22 +80,27 @@ static int tear_down(void **state)
 }
 
 // A ring of process `pid`, as an agent makes it.
-static WireRing *make_ring(uint32_t pid, unsigned number, uint64_t started_ns)
+static WireRing *make_ring_of(uint64_t bytes, uint32_t pid, unsigned number, uint64_t started_ns)
 {
     char name[64];
     snprintf(name, sizeof(name), "%u-%u", pid, number);
     int fd = openat(session.folder_fd, name, O_RDWR | O_CREAT | O_EXCL, 0600);
     assert_true(fd >= 0);
-    assert_int_equal(ftruncate(fd, WIRE_PAGE + RING_BYTES), 0);
-    WireRing *r = mmap(NULL, WIRE_PAGE + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_int_equal(ftruncate(fd, (off_t)(WIRE_PAGE + bytes)), 0);
+    WireRing *r = mmap(NULL, WIRE_PAGE + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     assert_true(r != MAP_FAILED);
     *r = (WireRing){.magic = WIRE_RING_MAGIC,
                     .version = WIRE_VERSION,
                     .pid = pid,
-                    .size = RING_BYTES,
+                    .size = bytes,
                     .started_ns = started_ns};
     return r;
+}
+
+static WireRing *make_ring(uint32_t pid, unsigned number, uint64_t started_ns)
+{
+    return make_ring_of(RING_BYTES, pid, number, started_ns);
 }
 
 static void put(WireRing *r, uint32_t type, uint32_t tid, uint64_t time)
@@ -117,12 +132,12 @@ static void records_of_all_rings_come_in_the_order_of_time(void **state)
     put(b, PERF_RECORD_MMAP2, 0, 5);
     put(a, PERF_RECORD_MMAP2, 0, 30);
     put(b, PERF_RECORD_MMAP2, 0, 20);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     assert_int_equal(taken.len, 4);
     for (size_t i = 1; i < taken.len; i++)
         assert_true(taken.at[i - 1] < taken.at[i]);
     assert_int_equal(rings.rings.len, 1); // that of the ended process is gone
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     assert_int_equal(taken.len, 4);
 }
 
@@ -134,7 +149,7 @@ static void a_ring_goes_round(void **state)
     for (int lap = 0; lap < 5; lap++) {
         for (int i = 0; i < RING_BYTES / TASK_BYTES - 3; i++)
             put(a, PERF_RECORD_MMAP2, 0, ++n);
-        agent_rings_drain(&rings, take, NULL);
+        drain();
         assert_int_equal(a->head, a->tail);
     }
     assert_int_equal(taken.len, n);
@@ -147,11 +162,11 @@ static void what_is_being_written_waits(void **state)
     put(a, PERF_RECORD_MMAP2, 0, 1);
     put(a, 0, 0, 2);
     put(a, PERF_RECORD_MMAP2, 0, 3);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     assert_int_equal(taken.len, 1);
     uint32_t type = PERF_RECORD_MMAP2;
     memcpy((uint8_t *)a + WIRE_PAGE + TASK_BYTES, &type, 4);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     assert_int_equal(taken.len, 3);
 }
 
@@ -161,7 +176,7 @@ static void what_was_never_finished_is_skipped(void **state)
     WireRing *a = make_ring(ended_process(), 0, 1);
     put(a, 0, 0, 1);
     put(a, PERF_RECORD_MMAP2, 0, 2);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     assert_int_equal(taken.len, 1);
     assert_int_equal(rings.rings.len, 0);
 }
@@ -173,7 +188,7 @@ static void threads_of_an_ended_process_end(void **state)
     put(a, PERF_RECORD_FORK, 100, 1);
     put(a, PERF_RECORD_FORK, 101, 2);
     put(a, PERF_RECORD_EXIT, 100, 3);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     assert_int_equal(taken.len, 4);
     assert_int_equal(exits, 2);
 }
@@ -187,9 +202,9 @@ static void a_later_program_of_a_process_replaces_the_earlier_one(void **state)
         WireRing *old = make_ring(pid, 2 * first, 100), *new = make_ring(pid, 2 * first + 1, 200);
         put(old, PERF_RECORD_MMAP2, 0, 110);
         put(new, PERF_RECORD_MMAP2, 0, 210);
-        agent_rings_drain(&rings, take, NULL);
+        drain();
         put(new, PERF_RECORD_MMAP2, 0, 220);
-        agent_rings_drain(&rings, take, NULL);
+        drain();
         assert_int_equal(taken.len, 3 * (first + 1));
         new->started_ns = 50; // the next round's are later
     }
@@ -199,7 +214,7 @@ static void nonsense_does_no_harm(void **state)
 {
     (void)state;
     WireRing *a = make_ring((uint32_t)getpid(), 0, 1);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     uint32_t seed = 1;
     for (int round = 0; round < 2000; round++) {
         for (int i = 0; i < 64; i++) {
@@ -212,7 +227,7 @@ static void nonsense_does_no_harm(void **state)
         if (round % 77 == 0)
             a->head = a->tail = 0;
         a->size = seed;
-        agent_rings_drain(&rings, take, NULL);
+        drain();
         taken.len = 0;
     }
     assert_true(agent_rings_counts(&rings).broken > 0);
@@ -233,14 +248,14 @@ static void a_head_that_cannot_be_does_no_harm(void **state)
         if (rings.rings.len)
             rings.rings.at[0].tail = 128;
         a->head = heads[i];
-        agent_rings_drain(&rings, take, NULL);
+        drain();
         assert_int_equal(taken.len, 0);
         assert_int_equal(agent_rings_counts(&rings).broken, i + 1);
         assert_int_equal(a->tail, heads[i] / 8 * 8);
     }
     a->head = a->tail;
     put(a, PERF_RECORD_MMAP2, 0, 1);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     assert_int_equal(taken.len, 1);
 }
 
@@ -253,7 +268,7 @@ static void so_many_threads_are_followed_and_no_more(void **state)
     for (uint32_t tid = 1; tid <= MORE; tid++) {
         put(a, PERF_RECORD_FORK, tid, tid);
         if (tid % 512 == 0 || tid == MORE)
-            agent_rings_drain(&rings, take, NULL);
+            drain();
     }
     assert_int_equal(taken.len, MORE);
     assert_int_equal(rings.rings.at[0].threads.len, MOST);
@@ -268,7 +283,7 @@ static void a_short_record_does_no_harm(void **state)
     memcpy((uint8_t *)a + WIRE_PAGE, &h, sizeof(h));
     a->head = 16;
     put(a, PERF_RECORD_MMAP2, 0, 1);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     assert_int_equal(taken.len, 1);
 }
 
@@ -294,18 +309,86 @@ static void a_record_that_changes_while_it_is_read_does_no_harm(void **state)
     (void)state;
     pthread_t changer;
     WireRing *a = make_ring((uint32_t)getpid(), 0, 1);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     atomic_store(&is_changing, true);
     assert_int_equal(pthread_create(&changer, NULL, change_sizes, a), 0);
     for (int round = 0; round < 20000; round++) {
         a->head = 0;
         rings.rings.at[0].tail = 0;
         put(a, PERF_RECORD_MMAP2, 0, 1);
-        agent_rings_drain(&rings, take, NULL);
+        drain();
         taken.len = 0;
     }
     atomic_store(&is_changing, false);
     pthread_join(changer, NULL);
+}
+
+// The session says how large rings are. A larger one would be read for longer than the others.
+static void a_ring_of_another_size_is_not_read(void **state)
+{
+    (void)state;
+    const uint64_t sizes[] = {RING_BYTES / 2, 2 * RING_BYTES};
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        put(make_ring_of(sizes[i], ended_process(), (unsigned)i, 1), PERF_RECORD_MMAP2, 0, 1);
+        drain();
+        assert_int_equal(taken.len, 0);
+        assert_int_equal(rings.rings.len, 0);
+    }
+}
+
+enum { LARGE_BYTES = 16 << 20, LARGE_RINGS = 6, FILL_BYTES = 1 << 15, CALL_MAX_BYTES = 64 << 20 };
+
+// Fills a ring up to the last byte; its last record has that time.
+static void fill(WireRing *r, uint64_t time)
+{
+    while (r->head - r->tail <= LARGE_BYTES - FILL_BYTES) {
+        uint8_t *at = (uint8_t *)r + WIRE_PAGE + (r->head & (LARGE_BYTES - 1));
+        const struct perf_event_header h = {.type = PERF_RECORD_MMAP2, .size = FILL_BYTES};
+        memcpy(at + FILL_BYTES - 24, &time, 8);
+        memcpy(at, &h, sizeof(h));
+        r->head += FILL_BYTES;
+    }
+}
+
+// Programs that fill their rings as fast as they are read do not keep others from being read, and
+// take no more memory than a part of their rings.
+static void each_ring_has_its_turn(void **state)
+{
+    (void)state;
+    (void)tear_down(state);
+    open_session(LARGE_BYTES);
+    WireRing *ring[LARGE_RINGS];
+    pid_t child[LARGE_RINGS];
+    for (unsigned i = 0; i < LARGE_RINGS; i++) {
+        child[i] = fork();
+        if (child[i] == 0)
+            for (;;)
+                pause();
+        assert_true(child[i] > 0);
+        ring[i] = make_ring_of(LARGE_BYTES, (uint32_t)child[i], 0, 1);
+    }
+    for (unsigned call = 0; call < 6; call++) {
+        uint32_t before[LARGE_RINGS], read = 0;
+        for (unsigned i = 0; i < LARGE_RINGS; i++) {
+            fill(ring[i], i);
+            before[i] = (uint32_t)(ring[i]->tail / LARGE_BYTES);
+        }
+        bool all = agent_rings_drain(&rings, take, NULL);
+        assert_true(rings.bytes.len <= CALL_MAX_BYTES + LARGE_BYTES);
+        for (unsigned i = 0; i < LARGE_RINGS; i++)
+            read += ring[i]->tail / LARGE_BYTES != before[i];
+        assert_int_equal(read, call % 2 ? LARGE_RINGS - 5 : 5);
+        assert_int_equal(all, call % 2);
+        for (unsigned i = 0; all && i < LARGE_RINGS; i++)
+            assert_int_equal(ring[i]->tail, (call + 1) / 2 * (uint64_t)LARGE_BYTES);
+    }
+    for (unsigned i = 0; i < LARGE_RINGS; i++) {
+        kill(child[i], SIGKILL);
+        assert_int_equal(waitpid(child[i], NULL, 0), child[i]);
+    }
+    while (!agent_rings_drain(&rings, take, NULL))
+        ;
+    assert_int_equal(rings.rings.len, 0);
 }
 
 static void a_file_cut_short_does_no_harm(void **state)
@@ -313,11 +396,11 @@ static void a_file_cut_short_does_no_harm(void **state)
     (void)state;
     WireRing *a = make_ring((uint32_t)getpid(), 0, 1);
     put(a, PERF_RECORD_MMAP2, 0, 1);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     char path[512];
     snprintf(path, sizeof(path), "%s/%u-0", session.folder, (uint32_t)getpid());
     assert_int_equal(truncate(path, 0), 0);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     assert_int_equal(taken.len, 1);
 }
 
@@ -328,7 +411,7 @@ static void other_files_are_left_alone(void **state)
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         close(openat(session.folder_fd, names[i], O_RDWR | O_CREAT, 0600));
     assert_int_equal(mkfifoat(session.folder_fd, "1-7", 0600), 0);
-    agent_rings_drain(&rings, take, NULL);
+    drain();
     assert_int_equal(rings.rings.len, 0);
 }
 
@@ -357,6 +440,8 @@ int main(void)
         TEST(so_many_threads_are_followed_and_no_more),
         TEST(a_short_record_does_no_harm),
         TEST(a_record_that_changes_while_it_is_read_does_no_harm),
+        TEST(a_ring_of_another_size_is_not_read),
+        TEST(each_ring_has_its_turn),
         TEST(a_file_cut_short_does_no_harm),
         TEST(other_files_are_left_alone),
         TEST(what_the_user_preloads_stays),
