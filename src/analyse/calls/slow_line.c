@@ -19,6 +19,7 @@ typedef struct Builder {
     int64_t begin, end;
     bool knows_running; // time without a wait was spent running
     AtVec samples;      // by time
+    size_t next;        // of them: the first that is not before the last step
     CallSteps steps;
 } Builder;
 
@@ -66,10 +67,9 @@ static void add_step(Builder *b, CallStep step)
 static void add_running(Builder *b, int64_t from, int64_t to)
 {
     CallStepKind kind = b->knows_running ? CALL_STEP_RUNS : CALL_STEP_UNSEEN;
-    size_t first = 0;
-    while (first < b->samples.len && b->samples.at[first].time_ns < from)
-        first++;
-    size_t last = first;
+    while (b->next < b->samples.len && b->samples.at[b->next].time_ns < from)
+        b->next++;
+    size_t first = b->next, last = first;
     while (last < b->samples.len && b->samples.at[last].time_ns < to)
         last++;
     if (first == last)

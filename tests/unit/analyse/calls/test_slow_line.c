@@ -128,12 +128,34 @@ static void waits_that_overlap_do_not_count_twice(void **state)
     sketch_close(&s);
 }
 
+// A file can claim a call with any number of waits and samples: each is looked at once.
+static void a_call_of_many_steps_ends(void **state)
+{
+    (void)state;
+    enum { MANY = 300000 };
+    Sketch s = {0};
+    sketch_open(&s);
+    profile_set_fact(&s.p, STR(FACT_WAITS), STR("bpf"));
+    StackId parse = stack_of(&s, STR("handle"), STR("parse"));
+    uint32_t call = add_call(&s, 0, 10 * (int64_t)MANY);
+    for (int64_t i = 0; i < MANY; i++) {
+        add_sample(&s, 10 * i + 2, parse);
+        add_wait(&s, WAIT_LOCK, 10 * i + 5, 10 * i + 9, 10 * i + 10, 0);
+    }
+    CallSteps steps = call_steps(&s.p, call);
+    assert_int_equal(steps.len, 3 * MANY);
+    assert_int_equal(vec_last(&steps).end_ns, 10 * (int64_t)MANY * US);
+    vec_free(&steps);
+    sketch_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_what_the_thread_did),
         cmocka_unit_test(without_waits_the_rest_is_not_said_to_run),
         cmocka_unit_test(waits_that_overlap_do_not_count_twice),
+        cmocka_unit_test(a_call_of_many_steps_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
