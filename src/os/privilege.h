@@ -20,9 +20,10 @@ void privilege_reduce(bool may_signal);
 
 // Refuses, by a seccomp filter over this thread and those that it starts, what reading needs not:
 // to execute, to start processes, to open files for writing, to make, rename or remove files,
-// sockets, and to change other processes but by signals. Open descriptors stay writable. Refused
-// calls fail with EPERM. With `may_trace`, ptrace(2) is left. False where the kernel has no such
-// filters; the process is as before then.
+// sockets, requests to devices and terminals (ioctl(2)) other than perf's, and to change other
+// processes but by signals. Open descriptors stay writable. Refused calls fail with EPERM. With
+// `may_trace`, ptrace(2) is left. False where the kernel has no such filters; the process is as
+// before then.
 bool privilege_confine(bool may_trace);
 
 // Whether this process sees the numbers of processes that the kernel's programs see: not in a

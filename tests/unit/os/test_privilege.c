@@ -9,12 +9,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/msg.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +40,35 @@ static void *nothing(void *arg)
 static bool is_refused(long result)
 {
     return result < 0 && errno == EPERM;
+}
+
+// 0, or a number as below.
+static int refuses_what_changes_others(void)
+{
+    char letter = 'x';
+    struct rlimit limit;
+    cpu_set_t cpus;
+    struct perf_event_attr attr = {.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE};
+    CPU_ZERO(&cpus);
+    CPU_SET(0, &cpus);
+    // Without a filter these fail with ENOTTY, or not at all.
+    if (!is_refused(ioctl(STDIN_FILENO, TIOCSTI, &letter)) ||
+        !is_refused(ioctl(STDIN_FILENO, FIONBIO, &(int){0})))
+        return 8;
+    (void)isatty(STDIN_FILENO);
+    if (errno == EPERM)
+        return 9;
+    if (!is_refused(setpriority(PRIO_PROCESS, (id_t)getppid(), 0)) ||
+        !is_refused(prlimit(getppid(), RLIMIT_CORE, NULL, &limit)) ||
+        !is_refused(sched_setaffinity(getppid(), sizeof(cpus), &cpus)))
+        return 10;
+    if (!is_refused(shmget(IPC_PRIVATE, 1, 0600)) || !is_refused(msgget(IPC_PRIVATE, 0600)))
+        return 11;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 12;
+    attr.disabled = attr.exclude_kernel = 1;
+    int event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+    return event >= 0 && ioctl(event, PERF_EVENT_IOC_ENABLE, 0) != 0 ? 13 : 0;
 }
 
 // 0, or the number of the first thing that was not as it must be. `open_file` was opened before.
@@ -65,7 +101,7 @@ static int confined(int open_file)
         return 6;
     if (pthread_create(&thread, NULL, nothing, NULL) != 0 || pthread_join(thread, NULL) != 0)
         return 7;
-    return 0;
+    return refuses_what_changes_others();
 }
 
 static void a_confined_process_reads_and_neither_executes_nor_opens_for_writing(void **state)
