@@ -103,4 +103,8 @@
 // The text before the command line in exports whose format has only remarks.
 #define COMMAND_REMARK "command: "
 
+// Begins FACT_WAITS of recordings by copies of the stack at each switch: their waits from a given
+// length on are all there, as with "bpf".
+#define WAITS_BY_STACKS "switch records with stacks"
+
 #endif // MODEL_FACTS_H

@@ -134,6 +134,35 @@ size_t call_values_first(const Profile *p, uint32_t call)
     return low;
 }
 
+bool call_value_find(const Profile *p, uint32_t call, Str name, int64_t *ret)
+{
+    const CallValues *v = &p->call_values;
+    for (size_t i = call_values_first(p, call); i < v->call.len && v->call.at[i] == call; i++)
+        if (str_equal(profile_text(p, v->name.at[i]), name)) {
+            *ret = v->value.at[i];
+            return true;
+        }
+    return false;
+}
+
+int64_t call_goroutine(const Profile *p, uint32_t call)
+{
+    int64_t number = 0;
+    return call_value_find(p, call, STR("goroutine"), &number) ? number : 0;
+}
+
+bool call_holds_stack(const Profile *p, uint32_t call, StackId stack)
+{
+    FrameId called = p->calls.frame.at[call];
+    FunctionId function = p->frames.function.at[called.v];
+    for (; stack.v; stack = p->stacks.parent.at[stack.v]) {
+        FrameId frame = p->stacks.frame.at[stack.v];
+        if (frame.v == called.v || (function.v && p->frames.function.at[frame.v].v == function.v))
+            return true;
+    }
+    return false;
+}
+
 void call_values_add(const Profile *p, uint32_t call, StrBuf *out)
 {
     const CallValues *v = &p->call_values;

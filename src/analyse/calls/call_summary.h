@@ -42,6 +42,12 @@ CallBuckets call_histogram(const Profile *p, const CallSummary *s, uint32_t per_
 void call_name_add(const Profile *p, const CallSummary *s, StrBuf *out);
 // The first row of `call values` of a call; that of the next call when it has none.
 size_t call_values_first(const Profile *p, uint32_t call);
+// The value of that name of a call. False: it has none.
+bool call_value_find(const Profile *p, uint32_t call, Str name, int64_t *ret);
+// The number of the goroutine of a call of a Go program; 0: the call is one of a thread.
+int64_t call_goroutine(const Profile *p, uint32_t call);
+// Whether a stack is within the called function.
+bool call_holds_stack(const Profile *p, uint32_t call, StackId stack);
 // The values of a call, as "id=7 result=14".
 void call_values_add(const Profile *p, uint32_t call, StrBuf *out);
 

@@ -77,23 +77,26 @@ static int by_thread_and_begin(const void *a, const void *b)
 }
 
 // Calls within calls go: a slow inner call makes its outer one slow.
-static SlowSpans make_spans(const Profile *p, const CallSummary *s, const uint8_t *is_slow)
+static SlowSpans make_spans(const Profile *p, const CallSummary *s, const uint8_t *is_slow,
+                            size_t *left_out)
 {
     const Calls *c = &p->calls;
     SlowSpans spans = {0};
     for (size_t i = 0; i < s->rows.len; i++) {
         uint32_t row = s->rows.at[i];
-        vec_push(
-            NULL, &spans,
-            (SlowSpan){c->thread.at[row].v, c->begin_ns.at[row], c->end_ns.at[row], is_slow[i]});
+        vec_push(NULL, &spans,
+                 (SlowSpan){c->thread.at[row].v, c->begin_ns.at[row], c->end_ns.at[row], is_slow[i],
+                            row, call_goroutine(p, row)});
     }
     if (spans.len)
         qsort(spans.at, spans.len, sizeof(spans.at[0]), by_thread_and_begin);
     size_t kept = 0;
     for (size_t i = 0; i < spans.len; i++) {
         const SlowSpan *before = kept ? &spans.at[kept - 1] : NULL;
-        if (before && before->thread == spans.at[i].thread && spans.at[i].begin < before->end)
+        if (before && before->thread == spans.at[i].thread && spans.at[i].begin < before->end) {
+            *left_out += before->goroutine != spans.at[i].goroutine;
             continue;
+        }
         spans.at[kept++] = spans.at[i];
     }
     spans.len = kept;
@@ -113,9 +116,15 @@ static uint8_t *label_rows(const Profile *p, const CallSummary *s, const SlowLim
 SlowSpans slow_spans(const Profile *p, const CallSummary *s, const SlowLimit *limit)
 {
     uint8_t *is_slow = label_rows(p, s, limit);
-    SlowSpans spans = make_spans(p, s, is_slow);
+    size_t left_out = 0;
+    SlowSpans spans = make_spans(p, s, is_slow, &left_out);
     heap_free(is_slow);
     return spans;
+}
+
+bool slow_span_has(const Profile *p, const SlowSpan *span, StackId stack)
+{
+    return span->goroutine == 0 || call_holds_stack(p, span->call, stack);
 }
 
 size_t slow_span_after(const SlowSpans *spans, uint32_t thread, int64_t time)
@@ -191,7 +200,8 @@ static void add_samples(Judging *j)
         size_t span = slow_span_after(&j->spans, s->thread.at[i].v, time);
         double ns = slow_sample_ns(j->p, metric, s->values[metric.v].at[i]);
         if (time == TIME_NONE || ns <= 0 || span == j->spans.len ||
-            j->spans.at[span].thread != s->thread.at[i].v || j->spans.at[span].begin > time)
+            j->spans.at[span].thread != s->thread.at[i].v || j->spans.at[span].begin > time ||
+            !slow_span_has(j->p, &j->spans.at[span], s->stack.at[i]))
             continue;
         WaitPlace place = wait_place(j->p, s->stack.at[i]);
         uint32_t cause = need_cause(j, (CauseKey){SLOW_CPU, 0, 0, function_of(j->p, place)}, place);
@@ -201,14 +211,14 @@ static void add_samples(Judging *j)
 
 // Adds what an interval has in common with the calls of its thread.
 static void add_interval(Judging *j, uint32_t thread, int64_t from, int64_t to, CauseKey key,
-                         WaitPlace place)
+                         WaitPlace place, StackId stack)
 {
     for (size_t i = slow_span_after(&j->spans, thread, from); i < j->spans.len; i++) {
         const SlowSpan *s = &j->spans.at[i];
         if (s->thread != thread || s->begin >= to)
             return;
         int64_t ns = MIN(s->end, to) - MAX(s->begin, from);
-        if (ns > 0)
+        if (ns > 0 && slow_span_has(j->p, s, stack))
             add_part(j, need_cause(j, key, place), i, (double)ns);
     }
 }
@@ -222,24 +232,26 @@ static void add_states(Judging *j)
         if (s->state.at[i] != WAIT_RUNNABLE) {
             WaitPlace place = wait_own_place(j->p, s->stack.at[i]);
             CauseKey key = {SLOW_WAIT, s->state.at[i], s->object.at[i].v, function_of(j->p, place)};
-            add_interval(j, thread, s->start_ns.at[i], s->woken_ns.at[i], key, place);
+            add_interval(j, thread, s->start_ns.at[i], s->woken_ns.at[i], key, place,
+                         s->stack.at[i]);
         }
-        add_interval(j, thread, s->woken_ns.at[i], s->end_ns.at[i], queue,
-                     (WaitPlace){{0}, {0}, 0});
+        add_interval(j, thread, s->woken_ns.at[i], s->end_ns.at[i], queue, (WaitPlace){{0}, {0}, 0},
+                     s->stack.at[i]);
     }
 }
 
-// Without waits: what samples do not account for.
+// What samples do not account for, without waits; and what is not seen of goroutines.
 static void add_rest(Judging *j)
 {
     double *known = heap_alloc(j->spans.len * sizeof(*known) + 1);
     for (size_t i = 0; i < j->parts.len; i++)
         known[j->parts.at[i].span] += j->parts.at[i].ns;
-    uint32_t cause = need_cause(j, (CauseKey){SLOW_OFF_CPU, 0, 0, 0}, (WaitPlace){{0}, {0}, 0});
     for (size_t i = 0; i < j->spans.len; i++) {
-        double rest = (double)(j->spans.at[i].end - j->spans.at[i].begin) - known[i];
-        if (rest > 0)
-            add_part(j, cause, i, rest);
+        const SlowSpan *s = &j->spans.at[i];
+        double rest = (double)(s->end - s->begin) - known[i];
+        CauseKey key = {s->goroutine ? SLOW_PARKED : SLOW_OFF_CPU, 0, 0, 0};
+        if (rest > 0 && (s->goroutine || !j->ret->has_waits))
+            add_part(j, need_cause(j, key, (WaitPlace){{0}, {0}, 0}), i, rest);
     }
     heap_free(known);
 }
@@ -327,7 +339,9 @@ static bool count_spans(Judging *j)
         const SlowSpan *s = &j->spans.at[i];
         double ns = (double)(s->end - s->begin);
         if (s->is_slow) {
+            int64_t tid;
             r->slow++;
+            r->moved += call_value_find(j->p, s->call, STR("end_thread"), &tid);
             r->slow_ns += ns;
             r->limit_ns = MIN(r->limit_ns, (uint64_t)ns);
         } else {
@@ -345,13 +359,12 @@ bool slow_calls_judge(const Profile *p, const CallSummary *s, const uint8_t *is_
 {
     *ret = (SlowCalls){.has_waits = profile_fact(p, STR(FACT_WAITS)).len > 0};
     Judging j = {.p = p, .ret = ret};
-    j.spans = make_spans(p, s, is_slow);
+    j.spans = make_spans(p, s, is_slow, &ret->left_out);
     bool ok = count_spans(&j);
     if (ok) {
         add_samples(&j);
         add_states(&j);
-        if (!ret->has_waits)
-            add_rest(&j);
+        add_rest(&j);
         judge(&j);
     }
     vec_free(&j.spans);

@@ -22,7 +22,8 @@ typedef enum SlowKind {
     SLOW_CPU,       // samples of the processor time in a function
     SLOW_WAIT,      // blocked
     SLOW_RUN_QUEUE, // could run, and had no processor
-    SLOW_OFF_CPU    // the rest of a call, in a recording without waits
+    SLOW_OFF_CPU,   // the rest of a call, in a recording without waits
+    SLOW_PARKED     // the rest of a goroutine's call: its thread was not seen in the call
 } SlowKind;
 
 // Times are means per call, in ns.
@@ -43,6 +44,8 @@ typedef struct SlowCalls {
     double slow_ns, fast_ns; // mean durations
     double explained;        // the part of the time of slow calls that the causes add up to
     bool has_waits;
+    size_t moved;          // slow calls that ended on another thread: their goroutine moved
+    size_t left_out;       // calls of goroutines during others on their thread
     Vec(SlowCause) causes; // certain ones first, each by difference; heap
 } SlowCalls;
 
@@ -51,6 +54,8 @@ typedef struct SlowSpan {
     uint32_t thread;
     int64_t begin, end; // ns
     bool is_slow;
+    uint32_t call;
+    int64_t goroutine; // 0: none
 } SlowSpan;
 typedef Vec(SlowSpan) SlowSpans;
 
@@ -59,6 +64,9 @@ SlowSpans slow_spans(const Profile *p, const CallSummary *s, const SlowLimit *li
 // The first span of the thread that ends after a time; spans->len when there is none, but it may be
 // one of another thread.
 size_t slow_span_after(const SlowSpans *spans, uint32_t thread, int64_t time);
+// Whether what the thread of a span does with that stack is part of the call: a goroutine's thread
+// runs others meanwhile.
+bool slow_span_has(const Profile *p, const SlowSpan *span, StackId stack);
 // The time in ns that a sample with this value of the metric stands for.
 double slow_sample_ns(const Profile *p, MetricId metric, int64_t value);
 

@@ -3,6 +3,7 @@
 
 #include "analyse/calls/slow_line.h"
 
+#include "analyse/calls/slow_calls.h"
 #include "model/facts.h"
 
 #include <stdlib.h>
@@ -11,11 +12,15 @@
 typedef struct At {
     int64_t time_ns;
     StackId stack;
+    int64_t for_ns; // the time before it that it stands for
 } At;
 typedef Vec(At) AtVec;
 
 typedef struct Builder {
     const Profile *p;
+    uint32_t call;
+    uint32_t threads[2]; // where it began and ended
+    bool is_goroutine;
     int64_t begin, end;
     bool knows_running; // time without a wait was spent running
     AtVec samples;      // by time
@@ -29,13 +34,24 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void find_samples(Builder *b, ThreadId thread)
+// Whether what a thread does with that stack is part of the call.
+static bool is_of_call(const Builder *b, uint32_t thread, StackId stack)
+{
+    if (thread != b->threads[0] && thread != b->threads[1])
+        return false;
+    return !b->is_goroutine || call_holds_stack(b->p, b->call, stack);
+}
+
+static void find_samples(Builder *b)
 {
     const Samples *s = &b->p->samples;
     for (size_t i = 0; s->value_columns && i < s->stack.len; i++)
-        if (s->thread.at[i].v == thread.v && s->time_ns.at[i] >= b->begin &&
-            s->time_ns.at[i] < b->end && s->values[0].at[i] > 0)
-            vec_push(NULL, &b->samples, (At){s->time_ns.at[i], s->stack.at[i]});
+        if (s->time_ns.at[i] >= b->begin && s->time_ns.at[i] < b->end && s->values[0].at[i] > 0 &&
+            is_of_call(b, s->thread.at[i].v, s->stack.at[i]))
+            vec_push(
+                NULL, &b->samples,
+                (At){s->time_ns.at[i], s->stack.at[i],
+                     (int64_t)MIN(slow_sample_ns(b->p, (MetricId){0}, s->values[0].at[i]), 9e18)});
     if (b->samples.len)
         qsort(b->samples.at, b->samples.len, sizeof(b->samples.at[0]), by_time);
 }
@@ -88,6 +104,34 @@ static void add_running(Builder *b, int64_t from, int64_t to)
     }
 }
 
+// The same for a goroutine, whose thread may have run others in between: a sample stands for its
+// own time only.
+static void add_running_apart(Builder *b, int64_t from, int64_t to)
+{
+    for (size_t i = 0; i < b->samples.len; i++) {
+        const At *at = &b->samples.at[i];
+        if (at->time_ns < from || at->time_ns >= to)
+            continue;
+        int64_t begin = MAX(from, at->time_ns - MIN(at->for_ns, at->time_ns));
+        add_step(b, (CallStep){.kind = CALL_STEP_APART, .begin_ns = from, .end_ns = begin});
+        add_step(b, (CallStep){.kind = CALL_STEP_RUNS,
+                               .begin_ns = begin,
+                               .end_ns = at->time_ns,
+                               .place = wait_place(b->p, at->stack),
+                               .samples = 1});
+        from = at->time_ns;
+    }
+    add_step(b, (CallStep){.kind = CALL_STEP_APART, .begin_ns = from, .end_ns = to});
+}
+
+static void add_between(Builder *b, int64_t from, int64_t to)
+{
+    if (b->is_goroutine)
+        add_running_apart(b, from, to);
+    else
+        add_running(b, from, to);
+}
+
 static int64_t clamp(const Builder *b, int64_t time, int64_t cursor)
 {
     return MIN(MAX(time, cursor), b->end);
@@ -101,7 +145,7 @@ static void add_state(Builder *b, size_t row, int64_t *cursor)
     if (end <= start)
         return;
     if (start > *cursor)
-        add_running(b, *cursor, start);
+        add_between(b, *cursor, start);
     uint32_t waker = s->waker.at[row] <= b->p->threads.tid.len ? s->waker.at[row] : 0;
     if (s->state.at[row] != WAIT_RUNNABLE)
         add_step(b, (CallStep){.kind = CALL_STEP_WAITS,
@@ -133,18 +177,38 @@ static int by_start(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
+// The thread where the call of a goroutine ended, if that is another.
+static uint32_t end_thread(const Profile *p, uint32_t call)
+{
+    int64_t tid;
+    if (call_value_find(p, call, STR("end_thread"), &tid))
+        for (uint32_t i = 0; i < p->threads.tid.len; i++)
+            if (p->threads.tid.at[i] == tid)
+                return i;
+    return p->calls.thread.at[call].v;
+}
+
+// By copies of the stack at each switch, or by BPF, no longer wait is missing.
+static bool knows_all_waits(const Profile *p)
+{
+    Str way = profile_fact(p, STR(FACT_WAITS));
+    return str_equal(way, STR("bpf")) || str_starts_with(way, STR(WAITS_BY_STACKS));
+}
+
 CallSteps call_steps(const Profile *p, uint32_t call)
 {
-    ThreadId thread = p->calls.thread.at[call];
     Builder b = {.p = p,
+                 .call = call,
+                 .threads = {p->calls.thread.at[call].v, end_thread(p, call)},
+                 .is_goroutine = call_goroutine(p, call) != 0,
                  .begin = p->calls.begin_ns.at[call],
                  .end = p->calls.end_ns.at[call],
-                 .knows_running = str_equal(profile_fact(p, STR(FACT_WAITS)), STR("bpf"))};
+                 .knows_running = knows_all_waits(p)};
     Vec(Order) order = {0};
-    find_samples(&b, thread);
+    find_samples(&b);
     for (size_t i = 0; i < p->states.thread.len; i++)
-        if (p->states.thread.at[i].v == thread.v && p->states.end_ns.at[i] > b.begin &&
-            p->states.start_ns.at[i] < b.end)
+        if (p->states.end_ns.at[i] > b.begin && p->states.start_ns.at[i] < b.end &&
+            is_of_call(&b, p->states.thread.at[i].v, p->states.stack.at[i]))
             vec_push(NULL, &order, (Order){p->states.start_ns.at[i], i});
     if (order.len)
         qsort(order.at, order.len, sizeof(order.at[0]), by_start);
@@ -152,7 +216,7 @@ CallSteps call_steps(const Profile *p, uint32_t call)
     for (size_t i = 0; i < order.len; i++)
         add_state(&b, order.at[i].row, &cursor);
     if (cursor < b.end)
-        add_running(&b, cursor, b.end);
+        add_between(&b, cursor, b.end);
     vec_free(&order);
     vec_free(&b.samples);
     return b.steps;

@@ -12,6 +12,7 @@ typedef enum CallStepKind {
     CALL_STEP_WAITS,  // blocked
     CALL_STEP_QUEUES, // could run, and had no processor
     CALL_STEP_UNSEEN, // the recording does not say: it has no waits, or only looks at threads
+    CALL_STEP_APART,  // of a goroutine: no thread was seen in the call
 } CallStepKind;
 
 typedef struct CallStep {
@@ -29,7 +30,8 @@ typedef struct CallStep {
 typedef Vec(CallStep) CallSteps;
 
 // The steps of a call on the thread where it began. Times of one place that follow each other are
-// one step.
+// one step. A goroutine's thread runs others meanwhile: only stacks within the called function
+// count, on the thread where the call began and on that where it ended.
 CallSteps call_steps(const Profile *p, uint32_t call);
 
 #endif // ANALYSE_CALLS_SLOW_LINE_H

@@ -46,7 +46,8 @@ static double *add_samples(Painter *d)
         double ns = slow_sample_ns(d->p, (MetricId){0}, s->values[0].at[i]);
         size_t span = slow_span_after(&d->spans, thread, time);
         if (time == TIME_NONE || ns <= 0 || span == d->spans.len ||
-            d->spans.at[span].thread != thread || d->spans.at[span].begin > time)
+            d->spans.at[span].thread != thread || d->spans.at[span].begin > time ||
+            !slow_span_has(d->p, &d->spans.at[span], s->stack.at[i]))
             continue;
         computed[span] += ns;
         d->picture->sample_ns = ns;
@@ -61,7 +62,8 @@ static void add_interval(Painter *d, uint32_t thread, int64_t from, int64_t to, 
         const SlowSpan *s = &d->spans.at[i];
         if (s->thread != thread || s->begin >= to)
             return;
-        add_part(d, s, stack, (double)MIN(s->end, to) - (double)MAX(s->begin, from));
+        if (slow_span_has(d->p, s, stack))
+            add_part(d, s, stack, (double)MIN(s->end, to) - (double)MAX(s->begin, from));
     }
 }
 

@@ -51,6 +51,9 @@ static void add_what(StrBuf *out, const Profile *p, const SlowCause *c)
     case SLOW_OFF_CPU:
         strbuf_add(out, STR("is off the processor (record --wait says why)"));
         return;
+    case SLOW_PARKED:
+        strbuf_add(out, STR("its goroutine is parked, or unseen on another thread"));
+        return;
     }
 }
 
@@ -82,6 +85,13 @@ static void add_head(StrBuf *out, const Profile *p, const CallSummary *s, const 
     add_time(out, slow->fast_ns, 0);
     strbuf_printf(out, "; %.1f %% of the time of slow calls is accounted for\n",
                   100 * slow->explained);
+    if (slow->moved)
+        strbuf_printf(out, "  %zu slow call%s ended on another thread: the goroutine moved\n",
+                      slow->moved, plural_s(slow->moved));
+    if (slow->left_out)
+        strbuf_printf(out,
+                      "  %zu call%s of goroutines left out: another was open on the same thread\n",
+                      slow->left_out, plural_s(slow->left_out));
 }
 
 static void add_causes(StrBuf *out, const Profile *p, const SlowCalls *slow, size_t limit)
@@ -115,6 +125,9 @@ static void add_step(StrBuf *out, const Profile *p, const CallStep *s)
         return;
     case CALL_STEP_UNSEEN:
         strbuf_add(out, STR("runs or waits: not recorded"));
+        return;
+    case CALL_STEP_APART:
+        strbuf_add(out, STR("the goroutine is parked, or runs unseen"));
         return;
     case CALL_STEP_QUEUES:
         strbuf_add(out, STR("waits for a processor"));
@@ -234,7 +247,7 @@ static void json_number(JsonWriter *w, const char *key, double v)
 
 static void json_cause(JsonWriter *w, const Profile *p, const SlowCause *c)
 {
-    static const char *const kinds[] = {"cpu", "wait", "run queue", "off cpu"};
+    static const char *const kinds[] = {"cpu", "wait", "run queue", "off cpu", "parked"};
     StrBuf place = {0};
     json_begin_object(w, NULL);
     json_str(w, "kind", str_from_c(kinds[c->kind]));
@@ -260,7 +273,7 @@ static void json_cause(JsonWriter *w, const Profile *p, const SlowCause *c)
 
 static void json_step(JsonWriter *w, const Profile *p, const CallStep *s)
 {
-    static const char *const kinds[] = {"runs", "waits", "queues", "unseen"};
+    static const char *const kinds[] = {"runs", "waits", "queues", "unseen", "apart"};
     StrBuf place = {0};
     json_begin_object(w, NULL);
     json_str(w, "kind", str_from_c(kinds[s->kind]));
@@ -327,6 +340,8 @@ static void json_function(JsonWriter *w, const Profile *p, const CallSummary *s,
         json_double(w, "slow_ns", slow.slow_ns);
         json_double(w, "fast_ns", slow.fast_ns);
         json_double(w, "explained", slow.explained);
+        json_u64(w, "moved", slow.moved);
+        json_u64(w, "left_out", slow.left_out);
     }
     json_begin_array(w, "causes");
     for (size_t i = 0; i < slow.causes.len && (rows == 0 || i < rows); i++)

@@ -149,6 +149,45 @@ static void a_call_of_many_steps_ends(void **state)
     sketch_close(&s);
 }
 
+// The thread of a goroutine runs others while it is parked, and it may go on on another thread.
+static void steps_of_a_goroutine_are_within_the_call(void **state)
+{
+    (void)state;
+    Sketch s = {0};
+    sketch_open(&s);
+    profile_set_fact(&s.p, STR(FACT_WAITS), STR("bpf"));
+    ThreadId other = profile_add_thread(&s.p, s.p.threads.process.at[s.main_thread.v], 101,
+                                        profile_str(&s.p, STR("prog")), 0);
+    StackId parse = stack_of(&s, STR("handle"), STR("parse"));
+    uint32_t call = add_call(&s, 100, 1000);
+    profile_add_call_value(&s.p, call, profile_str(&s.p, STR("goroutine")), 18);
+    profile_add_call_value(&s.p, call, profile_str(&s.p, STR("end_thread")), 101);
+    add_sample(&s, 150, parse);
+    add_sample(&s, 500, stack_of(&s, STR("collect"), STR(""))); // of another goroutine
+    profile_add_state(&s.p, &(StateRow){.thread = s.main_thread,
+                                        .start_ns = 600 * US,
+                                        .woken_ns = 700 * US,
+                                        .end_ns = 700 * US,
+                                        .state = WAIT_LOCK,
+                                        .stack = stack_of(&s, STR("park"), STR(""))});
+    profile_add_state(&s.p, &(StateRow){.thread = other,
+                                        .start_ns = 800 * US,
+                                        .woken_ns = 900 * US,
+                                        .end_ns = 900 * US,
+                                        .state = WAIT_DISK,
+                                        .stack = stack_of(&s, STR("handle"), STR("read"))});
+    CallSteps steps = call_steps(&s.p, call);
+    assert_int_equal(steps.len, 4);
+    expect_step(&steps, 0, CALL_STEP_RUNS, 100, 150);
+    expect_place(&s, steps.at[0].place, STR("parse"));
+    expect_step(&steps, 1, CALL_STEP_APART, 150, 800);
+    expect_step(&steps, 2, CALL_STEP_WAITS, 800, 900);
+    assert_int_equal(steps.at[2].state, WAIT_DISK);
+    expect_step(&steps, 3, CALL_STEP_APART, 900, 1000);
+    vec_free(&steps);
+    sketch_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +195,7 @@ int main(void)
         cmocka_unit_test(without_waits_the_rest_is_not_said_to_run),
         cmocka_unit_test(waits_that_overlap_do_not_count_twice),
         cmocka_unit_test(a_call_of_many_steps_ends),
+        cmocka_unit_test(steps_of_a_goroutine_are_within_the_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
