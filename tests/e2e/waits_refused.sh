@@ -61,7 +61,9 @@ judge() { # NAME HOW WAY [COMMAND ...]: records by the command, and looks at wha
 program=waits
 other=()
 switches='switch records and looks at /proc'
+stacks='switch records with stacks, and looks at /proc'
 [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || switches='looks at /proc'
+[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ] || switches=$stacks
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     other=(setpriv --reuid 65534 --regid 65534 --clear-groups --)
     judge user 'another user' "$switches" "${other[@]}"
@@ -71,6 +73,73 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     program=waits
 elif [ "$(id -u)" != 0 ]; then
     judge user 'this user' '.*looks at /proc'
+fi
+# Who may sample the kernel gets a copy of the stack at each switch: each wait counts, however short it is.
+cat >short_waits.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+static int there[2], back[2];
+__attribute__((noinline)) static void answer(void)
+{
+    char c;
+    if (read(there[0], &c, 1) == 1 && write(back[1], &c, 1) == 1)
+        __asm__ volatile("");
+}
+__attribute__((noinline)) static void ask(void)
+{
+    char c = 1;
+    if (write(there[1], &c, 1) == 1 && read(back[0], &c, 1) == 1)
+        __asm__ volatile("");
+}
+static void *work(void *arg)
+{
+    for (int i = 0; i < 2000; i++)
+        answer();
+    return arg;
+}
+int main(void)
+{
+    struct rusage u;
+    pthread_t t;
+    if (pipe(there) != 0 || pipe(back) != 0)
+        return 1;
+    pthread_create(&t, NULL, work, NULL);
+    for (int i = 0; i < 2000; i++) {
+        ask();
+        if (i % 4 == 0)
+            usleep(100);
+    }
+    pthread_join(t, NULL);
+    getrusage(RUSAGE_SELF, &u);
+    printf("%ld\n", u.ru_nvcsw);
+    return 0;
+}
+END
+each_wait() { # COMMAND ...: the recorder, of a user who may have stacks
+    gcc -O2 -fomit-frame-pointer -pthread -o short_waits short_waits.c &&
+        "$@" "$ASSAY" record --wait -q --force -o each.assay -- ./short_waits >each.truth && "$ASSAY" export each.assay -f sqlite --force -o each.sqlite &&
+        "$ASSAY" report each.assay --by class --json >each.json && python3 - <<'END'
+import json, sqlite3
+truth = int(open("each.truth").read())
+rows = sqlite3.connect("each.sqlite").execute("SELECT class, sum(count), sum(blocked_ns) FROM waits GROUP BY 1").fetchall()
+print(truth, rows)
+count = {c: n for c, n, _ in rows}
+lost = count.get("other", 0) # without a stack: a machine that stands still fills the rings
+waits = sum(n for c, n in count.items() if c not in ("running", "runnable"))
+# The program counts from before the recording to its last line.
+assert truth - 20 <= waits <= truth + 20, (truth, waits)
+assert lost <= truth / 2, count
+assert count["sleep"] + lost >= 480 and count["sleep"] <= 510, count
+assert count["network"] + lost >= truth - 520, count
+END
+}
+if [ "$(id -u)" = 0 ]; then
+    judge stacks 'BPF refused, perf allowed' "$stacks" ./no_perf --bpf
+    check 'each short wait is there, with its reason' each_wait ./no_perf --bpf
+    check 'a note says that they are all there' grep -q 'with a copy of the stack' <(assay report each.assay --notes | tr -s '\n ' '  ')
+    check 'their stacks are complete' awk '/\[stack cut/ {cut += $1} END {exit cut > 1}' <(assay report each.assay --tree -e 'wall time')
 fi
 judge own 'this user, perf refused' 'looks at /proc' ./no_perf
 

@@ -784,23 +784,86 @@ bool events_attach(EventSet *set, uint32_t tid, Error *err)
     return false;
 }
 
-bool events_open_switches(EventSet *set, uint32_t tid)
+// How much of a stack is copied at a switch: a small ring must hold those of a burst.
+static uint32_t switch_stack_bytes(const EventSet *set)
+{
+    enum { STACKS = 64, LEAST = 8 << 10, MOST = 32 << 10 };
+    size_t ring = set->ring_pages * (size_t)sysconf(_SC_PAGESIZE);
+    return (uint32_t)MIN(MAX(ring / STACKS, (size_t)LEAST), (size_t)MOST);
+}
+
+static struct perf_event_attr switch_attr(const EventSet *set, bool with_stacks)
 {
     struct perf_event_attr attr = side_band_attr(set);
     attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 0;
     attr.build_id = attr.ksymbol = 0;
     attr.context_switch = 1;
     attr.disabled = attr.enable_on_exec = 0;
+    if (!with_stacks)
+        return attr;
+    attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+    attr.exclude_kernel = 0; // switches happen there
+    attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW);
+    attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attr.sample_regs_user = unwind_perf_regs_mask(machine_arch);
+    attr.sample_stack_user = switch_stack_bytes(set);
+    return attr;
+}
+
+static bool open_switches(EventSet *set, uint32_t tid, bool with_stacks)
+{
+    struct perf_event_attr attr = switch_attr(set, with_stacks);
     for (size_t i = 0; i < set->cpu_count; i++) {
+        uint64_t id;
         pid_t thread = tid == EVENTS_EVERY_THREAD ? -1 : (pid_t)tid;
         int fd = perf_event_open(&attr, thread, (int)set->cpus[i], -1);
         if (fd < 0)
             return errno == ESRCH;
         vec_push(NULL, &set->switch_fds, fd);
+        if (with_stacks && ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
+            return false;
+        if (with_stacks) {
+            table_insert(&set->switch_by_id, hash_u64(id), (uint32_t)set->switch_ids.len);
+            vec_push(NULL, &set->switch_ids, id);
+        }
         if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[i]) != 0)
             return false;
     }
+    if (with_stacks)
+        set->switch_layout = perf_layout(&attr);
     return true;
+}
+
+bool events_open_switches(EventSet *set, uint32_t tid)
+{
+    return open_switches(set, tid, false);
+}
+
+bool events_open_switch_stacks(EventSet *set, uint32_t tid)
+{
+    return open_switches(set, tid, true);
+}
+
+bool events_can_open_switch_stacks(const EventSet *set)
+{
+    if (set->cpu_count == 0 || set->stacks != STACKS_TABLES)
+        return false;
+    struct perf_event_attr attr = switch_attr(set, true);
+    attr.disabled = 1;
+    int fd = perf_event_open(&attr, 0, (int)set->cpus[0], -1);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+bool events_is_switch_stack(const EventSet *set, uint64_t id)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&set->switch_by_id, hash_u64(id));
+         table_next(&set->switch_by_id, &p, &row);)
+        if (set->switch_ids.at[row] == id)
+            return true;
+    return false;
 }
 
 bool events_rings_are_limited(const EventSet *set)
@@ -972,6 +1035,8 @@ void events_close(EventSet *set)
     for (size_t i = 0; i < set->switch_fds.len; i++)
         close(set->switch_fds.at[i]);
     vec_free(&set->switch_fds);
+    vec_free(&set->switch_ids);
+    table_deinit(&set->switch_by_id);
 }
 
 bool events_has_owner(const EventSet *set, uint32_t tid)
@@ -1031,6 +1096,8 @@ const PerfLayout *events_sample_layout(const EventSet *set, uint64_t id)
     const OpenEvent *e = events_by_id(set, id);
     if (!e && events_is_output(set, id))
         return &set->output_layout;
+    if (!e && events_is_switch_stack(set, id))
+        return &set->switch_layout;
     bool counted =
         e && e->event != SIDE_BAND && events_fixed_period(set, &set->events.at[e->event]) != 0;
     return counted ? &set->counted_layout : &set->layout;

@@ -95,13 +95,16 @@ typedef struct EventSet {
     PerfRing *rings;
     int *ring_fds;
     size_t ring_count;
-    Vec(int) switch_fds; // of events_open_switches; heap memory
-    Table by_id;         // id -> index of `open`
-    Table by_owner;      // tid -> any index of `open` with that owner
-    Keeper opener;       // of stack_copies_keep_rights
-    pid_t child;         // that the first events were opened on; 0: none
-    StackCopies *copies; // [event] where probes copy only the size of stack that has proved
-                         // necessary; NULL: they do not
+    Vec(int) switch_fds;      // of events_open_switches and _switch_stacks; heap memory
+    Vec(uint64_t) switch_ids; // of events_open_switch_stacks; heap memory
+    Table switch_by_id;       // id -> index of `switch_ids`
+    PerfLayout switch_layout; // … of their samples
+    Table by_id;              // id -> index of `open`
+    Table by_owner;           // tid -> any index of `open` with that owner
+    Keeper opener;            // of stack_copies_keep_rights
+    pid_t child;              // that the first events were opened on; 0: none
+    StackCopies *copies;      // [event] where probes copy only the size of stack that has proved
+                              // necessary; NULL: they do not
     _Atomic(EventLayer *) layers; // the newest; NULL: there is none
     atomic_bool wants_copies;     // some event's `wanted` is set
 } EventSet;
@@ -134,6 +137,13 @@ uint64_t events_counted(const EventSet *set);
 // From now on the rings get a record of each context switch of a thread, and of those that it makes
 // from now on. False when the kernel refuses it; no error when the thread has ended.
 bool events_open_switches(EventSet *set, uint32_t tid);
+// The same, and before each record of a thread that leaves its processor a sample with the
+// registers and a copy of the stack. Needs the right to sample the kernel.
+bool events_open_switch_stacks(EventSet *set, uint32_t tid);
+// Whether the kernel allows that for this user.
+bool events_can_open_switch_stacks(const EventSet *set);
+// Whether a sample with that id is such a one.
+bool events_is_switch_stack(const EventSet *set, uint64_t id);
 // Whether the kernel's quota for this user keeps the rings smaller than they should be.
 bool events_rings_are_limited(const EventSet *set);
 // The period in ns of the one event whose samples may be weighed by processor time: a clock with a

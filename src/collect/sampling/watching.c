@@ -35,8 +35,15 @@ static void open_sampled(Watching *w)
     const EventSet *e = w->events;
     bool reads_maps = e->traced || e->timed || e->by_breakpoints;
     Error err;
-    w->sampled = waiting_open_sampled(!w->options->no_inherit, reads_maps, w->options->system_wide,
-                                      &w->waiting, &err);
+    // Copies of the stacks of all programs of the machine would be too many.
+    w->stacks = !reads_maps && !e->per_thread && !w->options->system_wide &&
+                events_can_open_switch_stacks(e);
+    WaitingLooks looks = {.inherit = !w->options->no_inherit,
+                          .reads_maps = reads_maps,
+                          .every = w->options->system_wide,
+                          .has_stacks = w->stacks,
+                          .min_wait_ns = (uint64_t)w->options->min_wait_ns};
+    w->sampled = waiting_open_sampled(&looks, &w->waiting, &err);
     if (!w->sampled)
         w->why = err;
 }
@@ -86,6 +93,12 @@ void watching_close(Watching *w)
     w->waiting = NULL;
 }
 
+static bool open_thread(Watching *w, uint32_t tid)
+{
+    return w->stacks ? events_open_switch_stacks(w->events, tid)
+                     : events_open_switches(w->events, tid);
+}
+
 // Records of context switches, which every user may have of their own processes.
 static void open_switches(Watching *w, pid_t child, const U32Vec *pids)
 {
@@ -96,12 +109,12 @@ static void open_switches(Watching *w, pid_t child, const U32Vec *pids)
     if (w->options->system_wide)
         w->switches = events_open_switches(w->events, EVENTS_EVERY_THREAD);
     else if (child > 0)
-        w->switches = events_open_switches(w->events, (uint32_t)child);
+        w->switches = open_thread(w, (uint32_t)child);
     for (size_t i = 0; child <= 0 && !w->options->system_wide && i < pids->len; i++) {
         U32Vec tids = {0};
         if (proc_list_threads(pids->at[i], &tids, NULL))
             for (size_t k = 0; k < tids.len; k++)
-                w->switches &= events_open_switches(w->events, tids.at[k]);
+                w->switches &= open_thread(w, tids.at[k]);
         vec_free(&tids);
     }
 }
@@ -183,7 +196,13 @@ void watching_stop(Watching *w)
 
 bool watching_takes(Watching *w, Consumer *c, const PerfRecord *r)
 {
-    if (!w->waiting || w->sampled)
+    if (!w->waiting)
+        return false;
+    if (w->sampled && w->stacks && events_is_switch_stack(w->events, r->id)) {
+        waiting_switch_stack(w->waiting, c, r);
+        return true;
+    }
+    if (w->sampled)
         return false;
     size_t count;
     const uint64_t *ids = waiting_ids(w->waiting, &count);
@@ -197,9 +216,10 @@ bool watching_takes(Watching *w, Consumer *c, const PerfRecord *r)
 
 static Str way_of(const Watching *w)
 {
-    return !w->sampled   ? STR("bpf")
-           : w->switches ? STR("switch records and looks at /proc, 100 Hz")
-                         : STR("looks at /proc, 100 Hz");
+    return !w->sampled                ? STR("bpf")
+           : w->stacks && w->switches ? STR(WAITS_BY_STACKS ", and looks at /proc, 100 Hz")
+           : w->switches              ? STR("switch records and looks at /proc, 100 Hz")
+                                      : STR("looks at /proc, 100 Hz");
 }
 
 void watching_snapshot(Watching *w, Consumer *c, uint64_t end_ns)
@@ -221,21 +241,30 @@ void watching_finish(Watching *w, Consumer *c, uint64_t end_ns, SamplingResult *
                          w->why.hint);
         return;
     }
-    char text[64], lift[sizeof(w->why.text) + sizeof(w->why.hint) + 4];
+    static const char for_stacks[] = "; or sysctl kernel.perf_event_paranoid=1, for each stack";
+    char text[64], lift[sizeof(w->why.text) + sizeof(w->why.hint) + sizeof(for_stacks) + 4];
     Profile *p = w->profile;
     WaitingCounts n;
     waiting_finish(w->waiting, c, end_ns, !w->options->takes_dumps, &n);
     profile_set_fact(p, STR(FACT_WAITS), way_of(w));
     if (w->sampled) {
-        snprintf(lift, sizeof(lift), "%s; %s", w->why.text,
-                 w->why.hint[0] ? w->why.hint : "run as root where the kernel allows BPF");
+        snprintf(lift, sizeof(lift), "%s; %s%s", w->why.text,
+                 w->why.hint[0] ? w->why.hint : "run as root where the kernel allows BPF",
+                 w->switches && !w->stacks && !w->options->system_wide ? for_stacks : "");
         profile_set_fact(p, STR(FACT_WAITS_LIFT), str_from_c(lift));
+    }
+    if (w->sampled && w->stacks && w->switches)
+        profile_note(p, NOTE_INFO, STR("waits-by-stacks"),
+                     "waits are from records of context switches with a copy of the stack: how "
+                     "long each lasted is known, and contains the time until a processor was "
+                     "free; who ended it is not: %s",
+                     lift);
+    else if (w->sampled)
         profile_note(
             p, NOTE_INFO, STR("waits-sampled"),
             "waits are estimated from looks at each thread, 100 times a second; short ones "
             "are not seen, nor who ended them: %s",
             lift);
-    }
     snprintf(text, sizeof(text), "%.6f", n.missing_ratio);
     if (!w->options->takes_dumps)
         profile_set_fact(p, STR(FACT_WAITS_MISSING), str_from_c(text));

@@ -14,6 +14,7 @@ typedef struct Watching {
     Error why;     // not, or not by BPF, when they are asked for
     bool sampled;  // by looks from outside
     bool switches; // … and records of context switches
+    bool stacks;   // … which come with copies of the stack
     EventSet *events;
 } Watching;
 

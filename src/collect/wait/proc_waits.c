@@ -5,10 +5,18 @@
 
 #include "collect/wait/waiting_internal.h"
 
+#include "collect/wait/call_numbers_internal.h"
 #include "collect/wait/proc_sampler_internal.h"
 #include "collect/wait/reasons_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
+
+#if defined(__x86_64__)
+#define MACHINE_ARCH UNWIND_X86_64
+#else
+#define MACHINE_ARCH UNWIND_AARCH64
+#endif
 
 typedef struct Life {
     ProcLife life;
@@ -21,7 +29,20 @@ typedef struct Look {
     uint64_t begin_ns, end_ns;
     StackId stack;
     Reason reason;
+    uint64_t count, longest_ns; // as in ProcWait
 } Look;
+
+// The stack with which a thread left its processor, and what it waits for then.
+typedef struct Left {
+    bool is_known;
+    uint64_t sp;
+    StackId stack;
+    Reason reason;
+    // Where it was outside of system calls, it may only have lost its processor: then nobody needs
+    // the stack. It is kept until that is known. Heap memory.
+    ProcWait *held;
+    uint64_t regs[PERF_REGS_MAX];
+} Left;
 
 // A thread by records of its switches.
 typedef struct Away {
@@ -29,7 +50,9 @@ typedef struct Away {
     ThreadId thread;
     bool runs, could_run; // neither: it sleeps
     uint64_t since_ns;    // in this state; 0: there was no record
+    uint64_t first_ns;    // of the first record
     uint64_t run_ns, delay_ns, sleep_ns;
+    Left left; // where samples tell it
 } Away;
 
 typedef struct Span {
@@ -48,6 +71,9 @@ enum { SPANS_MAX = 4 << 20, KEPT_MAPS = 256 };
 
 struct ProcWaits {
     ProcSampler *sampler;
+    bool
+        has_stacks; // samples tell the stack of each wait: looks count only where these are missing
+    CallNumbers numbers;
     Vec(Life) lives;
     Vec(Look) looks;
     Vec(Away) away;
@@ -57,13 +83,14 @@ struct ProcWaits {
     KeptMaps kept[KEPT_MAPS]; // by the number of the process
 };
 
-bool proc_waits_open(bool inherit, bool reads_maps, bool every, ProcWaits **ret, Error *err)
+bool proc_waits_open(const WaitingLooks *setup, ProcWaits **ret, Error *err)
 {
     ProcWaits *s = heap_alloc(sizeof(*s));
-    if (!proc_sampler_open(inherit, reads_maps, every, &s->sampler, err)) {
+    if (!proc_sampler_open(setup->inherit, setup->reads_maps, setup->every, &s->sampler, err)) {
         heap_free(s);
         return false;
     }
+    s->has_stacks = setup->has_stacks;
     *ret = s;
     return true;
 }
@@ -73,11 +100,22 @@ void proc_waits_stop(ProcWaits *s)
     proc_sampler_stop(s->sampler);
 }
 
+static void drop_held(Away *a)
+{
+    if (a->left.held)
+        heap_free(a->left.held->stack);
+    heap_free(a->left.held);
+    a->left.held = NULL;
+}
+
 void proc_waits_close(ProcWaits *s)
 {
     if (!s)
         return;
     proc_sampler_close(s->sampler);
+    for (size_t i = 0; i < s->away.len; i++)
+        drop_held(&s->away.at[i]);
+    call_numbers_deinit(&s->numbers);
     for (size_t i = 0; i < KEPT_MAPS; i++)
         proc_maps_free(s->kept[i].maps);
     vec_free(&s->lives);
@@ -122,7 +160,9 @@ static uint64_t signature_of(const ProcWait *wait, const CodeRanges *code)
     return h | 1;
 }
 
-static StackCut unwind(Consumer *c, const ProcWait *wait, uint64_t frame_pointer, StackId *ret)
+// `regs`: all registers by perf's numbers; NULL: only those that /proc states are known.
+static StackCut unwind(Consumer *c, const ProcWait *wait, const uint64_t *regs,
+                       uint64_t frame_pointer, StackId *ret)
 {
     // The numbers of perf's registers.
 #if defined(__x86_64__)
@@ -135,6 +175,11 @@ static StackCut unwind(Consumer *c, const ProcWait *wait, uint64_t frame_pointer
                      .regs_mask = 1ull << SP | 1ull << PC,
                      .bytes = bytes_over(wait->stack, wait->stack_len / 8 * 8)};
     uint64_t base;
+    if (regs) {
+        s.regs_mask = unwind_perf_regs_mask(MACHINE_ARCH);
+        memcpy(s.regs, regs, sizeof(s.regs));
+        return consumer_unwind(c, &s, ret, &base);
+    }
 #if defined(__x86_64__)
     // Arguments are in registers: the C library's vfork keeps its return address in one, because
     // the child overwrites the place where it stood.
@@ -164,20 +209,20 @@ static bool unwind_by_guess(Consumer *c, const ProcWait *wait, const CodeRanges 
         if (!is_code(code, word_at(wait, i + 1)))
             continue;
         tries++;
-        if (unwind(c, wait, wait->sp + i * 8, ret) == STACK_CUT_NONE)
+        if (unwind(c, wait, NULL, wait->sp + i * 8, ret) == STACK_CUT_NONE)
             return true;
     }
     return false;
 }
 
-static StackId stack_of(Waiting *w, Consumer *c, const ProcWait *wait)
+static StackId stack_of(Waiting *w, Consumer *c, const ProcWait *wait, const uint64_t *regs)
 {
     CodeRanges code = consumer_code(c, wait->pid);
     uint64_t signature = signature_of(wait, &code);
     StackId stack, other;
     if (waiting_find_sent(w, signature, &stack))
         return stack;
-    StackCut cut = unwind(c, wait, 0, &stack);
+    StackCut cut = unwind(c, wait, regs, 0, &stack);
     // Not every way of recording reports each mapping at once.
     if (cut == STACK_CUT_UNKNOWN_MAP) {
         const KeptMaps *kept = &w->sampled->kept[wait->pid % KEPT_MAPS];
@@ -187,9 +232,9 @@ static StackId stack_of(Waiting *w, Consumer *c, const ProcWait *wait)
             consumer_read_maps(c, wait->pid);
         code = consumer_code(c, wait->pid);
         signature = signature_of(wait, &code);
-        cut = unwind(c, wait, 0, &stack);
+        cut = unwind(c, wait, regs, 0, &stack);
     }
-    if (cut != STACK_CUT_NONE && unwind_by_guess(c, wait, &code, &other)) {
+    if (cut != STACK_CUT_NONE && !regs && unwind_by_guess(c, wait, &code, &other)) {
         stack = other;
         cut = STACK_CUT_NONE;
     }
@@ -216,13 +261,56 @@ static Reason reason_of(Waiting *w, Consumer *c, const ProcWait *wait)
     return waiting_need_reason(w, c, wait->pid, wait->call, wait->how, object, hash);
 }
 
+static Away *find_away(ProcWaits *s, uint32_t tid)
+{
+    uint32_t row;
+    for (TableProbe p = table_probe(&s->by_tid, hash_u64(tid)); table_next(&s->by_tid, &p, &row);)
+        if (s->away.at[row].tid == tid)
+            return &s->away.at[row];
+    return NULL;
+}
+
+static Away *need_away(ProcWaits *s, ThreadId thread, uint32_t tid)
+{
+    Away *a = find_away(s, tid);
+    if (a && a->thread.v != thread.v) {
+        drop_held(a);
+        vec_push(NULL, &s->gone, *a);
+        *a = (Away){.tid = tid, .thread = thread};
+    }
+    if (a)
+        return a;
+    table_insert(&s->by_tid, hash_u64(tid), (uint32_t)s->away.len);
+    vec_push(NULL, &s->away, (Away){.tid = tid, .thread = thread});
+    return &vec_last(&s->away);
+}
+
 // While the process still is what it was: names its stack and what it waits for.
 static void on_begin(Waiting *w, Consumer *c, ProcWait *wait)
 {
-    wait->mark = stack_of(w, c, wait).v;
-    (void)reason_of(w, c, wait);
+    wait->mark = stack_of(w, c, wait, NULL).v;
+    Reason reason = reason_of(w, c, wait);
     heap_free(wait->stack);
     wait->stack = NULL;
+    if (!w->sampled->has_stacks)
+        return;
+    if (wait->call != WAIT_NO_CALL)
+        call_numbers_learn(&w->sampled->numbers, wait->pid, wait->pc, wait->call);
+    // The look sees the call itself, and how the thread sleeps.
+    Away *a = find_away(w->sampled, wait->tid);
+    if (a && !a->runs && a->left.is_known && a->left.sp == wait->sp)
+        a->left.reason = reason;
+}
+
+static void add_look(Waiting *w, const Look *look)
+{
+    uint64_t ns = look->end_ns - look->begin_ns;
+    Sum *s =
+        waiting_need_sum(w, look->thread, look->stack, look->reason.class, look->reason.object);
+    s->row.count += look->count;
+    s->row.blocked_ns += ns;
+    s->row.longest_ns = MAX(s->row.longest_ns, look->longest_ns);
+    s->buckets[wait_bucket_of(ns / MAX(look->count, (uint64_t)1))] += look->count;
 }
 
 static void on_end(Waiting *w, Consumer *c, ProcWait *wait)
@@ -234,15 +322,12 @@ static void on_end(Waiting *w, Consumer *c, ProcWait *wait)
         return;
     }
     ThreadId thread = consumer_thread(c, wait->pid, wait->tid);
-    Sum *s =
-        waiting_need_sum(w, thread, (StackId){(uint32_t)wait->mark}, reason.class, reason.object);
-    s->row.count += wait->count;
-    s->row.blocked_ns += wait->span_ns;
-    s->row.longest_ns = MAX(s->row.longest_ns, wait->longest_ns);
-    s->buckets[wait_bucket_of(wait->span_ns / wait->count)] += wait->count;
     uint64_t begin = wait->end_ns - MIN(wait->span_ns, wait->end_ns);
-    Look look = {thread, begin, wait->end_ns, {(uint32_t)wait->mark}, reason};
+    Look look = {thread, begin,       wait->end_ns,    {(uint32_t)wait->mark},
+                 reason, wait->count, wait->longest_ns};
     vec_push(NULL, &w->sampled->looks, look);
+    if (!w->sampled->has_stacks)
+        add_look(w, &look);
     heap_free(wait->stack);
     heap_free(wait);
 }
@@ -362,30 +447,103 @@ static void add_spans(Waiting *w, Consumer *c)
     }
 }
 
-static Away *need_away(ProcWaits *s, ThreadId thread, uint32_t tid)
-{
-    uint32_t row;
-    for (TableProbe p = table_probe(&s->by_tid, hash_u64(tid)); table_next(&s->by_tid, &p, &row);) {
-        Away *a = &s->away.at[row];
-        if (a->tid != tid)
-            continue;
-        if (a->thread.v != thread.v) {
-            vec_push(NULL, &s->gone, *a);
-            *a = (Away){.tid = tid, .thread = thread};
-        }
-        return a;
-    }
-    table_insert(&s->by_tid, hash_u64(tid), (uint32_t)s->away.len);
-    vec_push(NULL, &s->away, (Away){.tid = tid, .thread = thread});
-    return &vec_last(&s->away);
-}
-
 // Adds the time since the last switch to that of the state in which the thread was.
 static void count_until(Away *a, uint64_t time_ns)
 {
     uint64_t ns = a->since_ns && time_ns > a->since_ns ? time_ns - a->since_ns : 0;
     uint64_t *sum = a->runs ? &a->run_ns : a->could_run ? &a->delay_ns : &a->sleep_ns;
     *sum += ns;
+}
+
+// ---- Stacks of each wait ------------------------------------------------------------------
+
+// Names the stack with which a thread left its processor, and what it waits for.
+static void name_left(Waiting *w, Consumer *c, Left *left, const ProcWait *wait,
+                      const uint64_t *regs)
+{
+    left->stack = stack_of(w, c, wait, regs);
+    left->reason = reason_of(w, c, wait);
+    left->sp = wait->sp;
+    left->is_known = true;
+}
+
+// Whether the registers are those of a thread in a system call, and of which.
+static uint32_t call_of(ProcWaits *s, const PerfRecord *r, uint64_t pc)
+{
+#if defined(__x86_64__)
+    // The result that the kernel begins with, in rax, perf's number 0.
+    if (r->u.sample->regs[0] != (uint64_t)-ENOSYS)
+        return WAIT_NO_CALL;
+#endif
+    return call_numbers_find(&s->numbers, r->pid, pc);
+}
+
+void proc_waits_stack(Waiting *w, Consumer *c, const PerfRecord *r)
+{
+#if defined(__x86_64__)
+    enum { SP = 7, PC = 8, ARGS = 6 };
+    static const uint8_t numbers[ARGS] = {5, 4, 3, 18, 16, 17};
+#else
+    enum { SP = 31, PC = 32, ARGS = 6 };
+    static const uint8_t numbers[ARGS] = {0, 1, 2, 3, 4, 5};
+#endif
+    const PerfSample *s = r->u.sample;
+    Away *a = need_away(w->sampled, consumer_thread(c, r->pid, r->tid), r->tid);
+    drop_held(a);
+    a->left.is_known = false;
+    if (s->regs_abi != PERF_SAMPLE_REGS_ABI_64 || s->stack.len == 0)
+        return;
+    ProcWait wait = {.pid = r->pid,
+                     .tid = r->tid,
+                     .call = call_of(w->sampled, r, s->regs[PC]),
+                     .sp = s->regs[SP],
+                     .pc = s->regs[PC],
+                     .stack_len = (uint32_t)MIN(s->stack.len, (size_t)PROC_STACK_BYTES)};
+    for (size_t i = 0; i < ARGS; i++)
+        wait.args[i] = s->regs[numbers[i]];
+    if (wait.call != WAIT_NO_CALL) {
+        wait.stack = (uint8_t *)(uintptr_t)s->stack.ptr;
+        name_left(w, c, &a->left, &wait, s->regs);
+        return;
+    }
+    a->left.held = heap_alloc(sizeof(wait));
+    *a->left.held = wait;
+    a->left.held->stack = heap_alloc(wait.stack_len);
+    memcpy(a->left.held->stack, s->stack.ptr, wait.stack_len);
+    memcpy(a->left.regs, s->regs, sizeof(a->left.regs));
+}
+
+// A wait that is over, with the stack at its begin.
+static void add_wait(Waiting *w, Consumer *c, const Away *a, uint64_t end_ns)
+{
+    uint64_t ns = end_ns - a->since_ns;
+    StackId stack = a->left.stack;
+    Reason reason = a->left.reason;
+    if (!a->left.is_known) { // no sample came
+        w->counts.lost++;
+        reason = (Reason){.class = WAIT_OTHER};
+        stack = profile_stack(w->profile, (StackId){0},
+                              profile_cut_frame(w->profile, STACK_CUT_NO_USER));
+    }
+    Sum *s = waiting_need_sum(w, a->thread, stack, reason.class, reason.object);
+    s->row.count++;
+    s->row.blocked_ns += ns;
+    s->row.longest_ns = MAX(s->row.longest_ns, ns);
+    s->buckets[wait_bucket_of(ns)]++;
+    if (ns < w->min_wait_ns)
+        return;
+    Look whole = {.thread = a->thread, .stack = stack, .reason = reason};
+    add_state(w, c, &whole, a->since_ns, end_ns);
+}
+
+static void end_sleep(Waiting *w, Consumer *c, const Away *a, uint64_t end_ns)
+{
+    if (w->sampled->has_stacks)
+        add_wait(w, c, a, end_ns);
+    else if (w->sampled->spans.len < SPANS_MAX)
+        vec_push(NULL, &w->sampled->spans, (Span){a->thread, a->since_ns, end_ns});
+    else
+        w->counts.lost++;
 }
 
 void proc_waits_switch(Waiting *w, Consumer *c, const PerfRecord *r)
@@ -396,15 +554,44 @@ void proc_waits_switch(Waiting *w, Consumer *c, const PerfRecord *r)
     if (a->since_ns && a->runs != out) // a record was lost, or they are of before
         a->since_ns = 0;
     count_until(a, r->time);
-    if (!out && slept && r->time > a->since_ns && a->since_ns) {
-        if (w->sampled->spans.len < SPANS_MAX)
-            vec_push(NULL, &w->sampled->spans, (Span){a->thread, a->since_ns, r->time});
-        else
-            w->counts.lost++;
-    }
+    if (!out && slept && r->time > a->since_ns && a->since_ns)
+        end_sleep(w, c, a, r->time);
+    a->left.is_known &= out;
     a->runs = !out;
     a->could_run = out && r->u.context_switch.preempted;
     a->since_ns = r->time;
+    a->first_ns = a->first_ns ? a->first_ns : r->time;
+    if (out && !a->could_run && a->left.held)
+        name_left(w, c, &a->left, a->left.held, a->left.regs);
+    drop_held(a);
+}
+
+// The waits that began before the first record of their thread, or of threads without any, are
+// known from looks alone. Those that go on end with the recording.
+static void add_rest(Waiting *w, Consumer *c)
+{
+    ProcWaits *s = w->sampled;
+    size_t count;
+    const uint64_t *times = proc_sampler_looks(s->sampler, &count);
+    uint64_t end_ns = count ? times[count - 1] : 0;
+    uint64_t *first = heap_alloc((w->profile->threads.tid.len + 1) * sizeof(*first));
+    for (size_t i = 0; i < s->away.len; i++)
+        vec_push(NULL, &s->gone, s->away.at[i]);
+    for (size_t i = 0; i < s->gone.len; i++) {
+        Away *a = &s->gone.at[i];
+        first[a->thread.v] = a->first_ns;
+        if (a->since_ns && !a->runs && !a->could_run && a->since_ns < end_ns && a->left.is_known)
+            add_wait(w, c, a, end_ns);
+    }
+    for (size_t i = 0; i < s->looks.len; i++) {
+        const Look *look = &s->looks.at[i];
+        if (first[look->thread.v] && look->end_ns > first[look->thread.v] + PROC_TICK_NS)
+            continue;
+        add_look(w, look);
+        add_state(w, c, look, look->begin_ns, look->end_ns);
+    }
+    s->gone.len = 0;
+    heap_free(first);
 }
 
 static void add(Waiting *w, ThreadId thread, StackId stack, WaitClass class, uint64_t ns)
@@ -546,7 +733,9 @@ void proc_waits_finish(Waiting *w, Consumer *c)
     ProcWaits *p = w->sampled;
     if (p->looks.len)
         qsort(p->looks.at, p->looks.len, sizeof(p->looks.at[0]), compare_looks);
-    if (p->spans.len)
+    if (p->has_stacks)
+        add_rest(w, c);
+    else if (p->spans.len)
         add_spans(w, c);
     else
         for (size_t i = 0; i < p->looks.len; i++)

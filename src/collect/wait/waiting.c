@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "base/table.h"
+#include "collect/wait/call_numbers_internal.h"
 #include "collect/wait/proc_look_internal.h"
 #include "collect/wait/reasons_internal.h"
 #include "collect/wait/waiting_internal.h"
@@ -25,13 +26,14 @@ bool waiting_open(const WaitingSetup *setup, Waiting **ret, Error *err)
     return true;
 }
 
-bool waiting_open_sampled(bool inherit, bool reads_maps, bool every, Waiting **ret, Error *err)
+bool waiting_open_sampled(const WaitingLooks *setup, Waiting **ret, Error *err)
 {
     Waiting *w = heap_alloc(sizeof(*w));
-    if (!proc_waits_open(inherit, reads_maps, every, &w->sampled, err)) {
+    if (!proc_waits_open(setup, &w->sampled, err)) {
         heap_free(w);
         return false;
     }
+    w->min_wait_ns = setup->min_wait_ns;
     *ret = w;
     return true;
 }
@@ -74,6 +76,12 @@ void waiting_switch(Waiting *w, Consumer *c, const PerfRecord *r)
         proc_waits_switch(w, c, r);
 }
 
+void waiting_switch_stack(Waiting *w, Consumer *c, const PerfRecord *r)
+{
+    if (w->sampled)
+        proc_waits_stack(w, c, r);
+}
+
 void waiting_until(Waiting *w, Consumer *c, uint64_t time_ns)
 {
     if (w->sampled)
@@ -99,12 +107,11 @@ static WaitThread *find_thread(const Waiting *w, uint32_t tid)
 // What a thread sleeps in, by /proc (proc(5), "syscall"). False: it does not sleep.
 static bool find_wait(WaitThread *t, uint32_t tid)
 {
-    enum { UNKNOWN_CALL = WAIT_CALLS - 1 };
     char text[256];
     ProcWait wait = {0};
     ssize_t n = proc_read_of(-1, t->tgid, tid, "syscall", text, sizeof(text));
     if (n <= 0) { // some processes forbid that even to root
-        t->call = UNKNOWN_CALL;
+        t->call = WAIT_UNKNOWN_CALL;
         return proc_sleeps(t->tgid, tid, &t->how);
     }
     if (!proc_syscall_parse((Str){text, (size_t)n}, &wait))

@@ -34,11 +34,19 @@ typedef struct WaitingCounts {
 // Loads the programs; they watch no thread yet. Heap memory: waiting_close. Fails where this
 // process may not load them, or the kernel cannot.
 MUST_CHECK bool waiting_open(const WaitingSetup *setup, Waiting **ret, Error *err);
+
+// How threads are looked at from outside.
+typedef struct WaitingLooks {
+    bool inherit;         // processes that watched ones make, too
+    bool reads_maps;      // no records tell mappings
+    bool every;           // process of the machine, as far as this user may
+    bool has_stacks;      // waiting_switch_stack tells the stack of each wait
+    uint64_t min_wait_ns; // where that is so, shorter waits are in the sums only
+} WaitingLooks;
+
 // Looks at threads from outside instead, 100 times a second: needs the rights of a debugger only.
-// Processes are added one by one by waiting_add_process. `reads_maps`: no records tell mappings.
-// `every`: all processes of the machine are looked at, as far as this user may.
-MUST_CHECK bool waiting_open_sampled(bool inherit, bool reads_maps, bool every, Waiting **ret,
-                                     Error *err);
+// Processes are added one by one by waiting_add_process.
+MUST_CHECK bool waiting_open_sampled(const WaitingLooks *setup, Waiting **ret, Error *err);
 void waiting_close(Waiting *w); // accepts NULL
 // Removes the programs; the sums stay until waiting_close.
 void waiting_stop(Waiting *w);
@@ -57,6 +65,9 @@ void waiting_until(Waiting *w, Consumer *c, uint64_t time_ns);
 // The same: a thread leaves its processor, or gets one. Where this is told, begin and end of each
 // wait are known, and the looks tell what it was for.
 void waiting_switch(Waiting *w, Consumer *c, const PerfRecord *r);
+// The same: a sample of a thread that is about to leave its processor, with registers and stack.
+// The record of waiting_switch follows.
+void waiting_switch_stack(Waiting *w, Consumer *c, const PerfRecord *r);
 
 // Adds the metrics of waiting to the profile, before there are samples.
 void waiting_add_metrics(Waiting *w, Profile *p);

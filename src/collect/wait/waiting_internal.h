@@ -6,6 +6,7 @@
 
 #include "base/table.h"
 #include "collect/wait/wait_objects_internal.h"
+#include "collect/wait/waiting.h"
 #include "collect/wait/watch_internal.h"
 
 typedef struct ProcWaits ProcWaits;
@@ -70,8 +71,7 @@ Reason waiting_need_reason(Waiting *w, Consumer *c, uint32_t tgid, uint32_t call
 Sum *waiting_need_sum(Waiting *w, ThreadId thread, StackId stack, WaitClass class, StrId object);
 
 // proc_waits.c: looks at threads from outside, where BPF is refused. Heap memory.
-MUST_CHECK bool proc_waits_open(bool inherit, bool reads_maps, bool every, ProcWaits **ret,
-                                Error *err);
+MUST_CHECK bool proc_waits_open(const WaitingLooks *setup, ProcWaits **ret, Error *err);
 void proc_waits_stop(ProcWaits *s);
 void proc_waits_close(ProcWaits *s); // accepts NULL
 void proc_waits_add(ProcWaits *s, uint32_t pid, bool is_new);
@@ -79,6 +79,8 @@ void proc_waits_add(ProcWaits *s, uint32_t pid, bool is_new);
 void proc_waits_until(Waiting *w, Consumer *c, uint64_t time_ns);
 // Takes a record of a context switch.
 void proc_waits_switch(Waiting *w, Consumer *c, const PerfRecord *r);
+// Takes a sample of a thread that leaves its processor.
+void proc_waits_stack(Waiting *w, Consumer *c, const PerfRecord *r);
 // Adds the sums of all threads.
 void proc_waits_finish(Waiting *w, Consumer *c);
 
