@@ -62,7 +62,8 @@ enum {
     LOAD_CPU_NS = 5000000,     // … when it has used so much of a processor,
     LOAD_LATEST_NS = 50000000, // … or after this time: its children may have used it
     HALF_HITS = 64,
-    TICK_SHARE = 10, // one part of this many of the time goes to looking at traced threads
+    TICK_SHARE = 10,    // one part of this many of the time goes to looking at traced threads
+    TICK_PAUSE_MAX = 8, // periods between two ticks that find no thread that runs
 };
 
 // A hit of which the newer of two layers has had its sample, which does not count.
@@ -891,7 +892,7 @@ static void loop_traced(Sampling *s, SamplingResult *result)
 {
     Course course = course_of(s);
     int64_t period = (int64_t)(1000000000u / s->events.freq_hz);
-    int64_t tick = os_monotonic_ns();
+    int64_t tick = os_monotonic_ns(), pause = 1;
     struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
     for (;;) {
         int64_t left = MAX(tick - os_monotonic_ns(), (int64_t)0);
@@ -903,10 +904,11 @@ static void loop_traced(Sampling *s, SamplingResult *result)
         if (s->options->watch && now - s->tracer.pushed_ns > POLL_MS * NS_PER_MS)
             tracer_push_round(&s->tracer);
         if (now >= tick) {
-            tracer_tick(&s->tracer);
-            // With hundreds of threads each tick takes long: then ticks become rarer.
+            // Where threads sleep most of the time, most ticks find none that runs: then they
+            // become rarer, as with hundreds of threads, of which each tick takes long.
+            pause = tracer_tick(&s->tracer) ? 1 : MIN(pause * 2, (int64_t)TICK_PAUSE_MAX);
             int64_t took = os_monotonic_ns() - now;
-            tick = MAX(tick + period, now + took * TICK_SHARE);
+            tick = MAX(tick + period * pause, now + took * TICK_SHARE);
         }
         if (is_over(s, &course, signalled, result))
             return;

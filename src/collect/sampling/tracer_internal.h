@@ -125,8 +125,8 @@ bool tracer_reap(Tracer *t);
 // Starts to sample. Processor time that was used before is not counted.
 void tracer_start(Tracer *t);
 // Requests stops for samples: in each process as many running threads as the processor time that
-// it used since the last tick is sampling periods.
-void tracer_tick(Tracer *t);
+// it used since the last tick is sampling periods. Whether it requested any.
+bool tracer_tick(Tracer *t);
 // Ends the tracing of all threads that still run; they continue.
 void tracer_detach(Tracer *t);
 void tracer_deinit(Tracer *t); // closes all descriptors and frees all rows

@@ -126,11 +126,11 @@ static uint64_t process_cpu_ns(const TracedProcess *p, uint64_t period_ns)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-void tracer_tick(Tracer *t)
+bool tracer_tick(Tracer *t)
 {
     enum { DUE_MAX = 8 }; // periods; more are not caught up
     int64_t period = (int64_t)(1000000000u / t->events->freq_hz);
-    bool any = false;
+    bool any = false, asked = false;
     for (size_t i = 0; i < t->processes.len; i++) {
         TracedProcess *p = &t->processes.at[i];
         uint64_t now = process_cpu_ns(p, (uint64_t)period);
@@ -143,10 +143,13 @@ void tracer_tick(Tracer *t)
     for (size_t i = 0; any && i < count; i++) {
         TracedThread *thread = &t->threads.at[(t->first + i) % count];
         TracedProcess *p = thread->gone ? NULL : tracer_find_process(t, thread->pid);
-        if (p && p->due_ns >= period && ask(t, thread))
+        if (p && p->due_ns >= period && ask(t, thread)) {
             p->due_ns -= period;
+            asked = true;
+        }
     }
     t->first = count ? (t->first + 1) % count : 0;
+    return asked;
 }
 
 void tracer_start(Tracer *t)
