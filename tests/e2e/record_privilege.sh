@@ -14,10 +14,12 @@ chmod 755 . # the other user runs programs from here
 export XDG_CACHE_HOME=$PWD/cache
 allowed=$((1 << 38 | 1 << 19 | 1 << 2 | 1 << 34 | 1 << 40))
 
-# Every thread of the recorder: no capability beyond those, no new rights, a filter.
-is_reduced() { # PID CAPABILITIES
+# Every thread of the recorder: no capability beyond those, no new rights, a filter. The main thread of a flight recorder, which makes files
+# and processes, is left out.
+is_reduced() { # PID CAPABILITIES [but-main]
     local task caps
     for task in "/proc/$1/task"/*; do
+        [ "${3:-}" != but-main ] || [ "${task##*/}" != "$1" ] || continue
         caps=$((0x$(awk '$1 == "CapPrm:" { print $2 }' "$task/status")))
         [ $((caps & ~$2)) -eq 0 ] && grep -q 'NoNewPrivs:	1' "$task/status" &&
             grep -q 'Seccomp:	2' "$task/status" || return 1
@@ -62,6 +64,22 @@ kept_meanwhile() { # a file that appears while it records
         "$ASSAY" report late.assay.part >/dev/null
 }
 check 'a file that appeared meanwhile is kept, and the error says so' kept_meanwhile
+
+flight_gives_up() { # the thread that reads the records; dumps go where root's rights are needed
+    "${as_nobody[@]}" ./spin 60000 & local target=$! recorder status=1
+    rm -f theirs/*
+    "$ASSAY" record -q --flight -p $target -o theirs/flight.assay 2>err.log & recorder=$!
+    eventually has_worker $recorder && eventually is_reduced $recorder "$allowed" but-main && eventually child_time "$target" 50 &&
+        "$ASSAY" dump -q $recorder && eventually [ -s theirs/flight-1.assay ] && status=0
+    [ $status = 0 ] || { cat err.log; grep -E 'Cap|Seccomp|NoNew' /proc/$recorder/task/*/status; }
+    kill -INT $recorder
+    wait $recorder
+    kill $target
+    wait $target 2>/dev/null
+    [ $status = 0 ] && grep -q main <("$ASSAY" report --tree theirs/flight-1.assay) && grep -q main <("$ASSAY" report --tree theirs/flight.assay)
+}
+has_worker() { [ "$(ls "/proc/$1/task" | wc -l)" -ge 2 ]; }
+check 'a flight recorder gives up the rights of the thread that reads, and still writes its dumps' flight_gives_up
 
 signalled() { # a signal that is sent to the recorder alone
     "$ASSAY" record -q -f -o sig.assay -- "${as_nobody[@]}" ./spin 60000 2>err.log & local recorder=$! status

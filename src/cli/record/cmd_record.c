@@ -23,6 +23,7 @@
 #include "model/facts.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "os/privilege.h"
 #include "os/proc.h"
 
 enum { CPUS_MAX = 65536, MIN_WAIT_NS = 100000, FLIGHT_BYTES = 16 << 20 };
@@ -468,7 +469,7 @@ static int finish_recording(RecordSetup *r, const RecordOptions *o, StoreWriter 
         store_writer_leave(writer);
         return status;
     }
-    bool is_confined = r->sampling.confine;
+    bool is_confined = r->sampling.confine && !o->flight;
     // A flight recorder has made files until now.
     if (o->flight && (!sampling || sampling_needs_no_rights(sampling)))
         is_confined = confinement_start(r->arena, writer, &r->confinement);
@@ -500,7 +501,9 @@ static int record_into(RecordSetup *r, const RecordOptions *o, StoreWriter *writ
     Sampling *sampling = NULL;
     SamplingResult result;
     Error err = {0};
-    r->sampling.confine = !o->flight && confinement_start(r->arena, writer, &r->confinement);
+    // A flight recorder keeps the rights that a dump needs in one thread.
+    r->sampling.confine =
+        o->flight ? privilege_is_special() : confinement_start(r->arena, writer, &r->confinement);
     // With the heap, rows get their values at the end: nothing is written before.
     StoreWriter *early = o->heap || o->flight ? NULL : writer;
     bool ok = o->flight ? flight_run(&r->flight, &r->sampling, &profile, &sampling, &result, &err)

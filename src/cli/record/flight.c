@@ -120,12 +120,21 @@ static int write_dump(const Flight *f, Sampling *s, Profile *p, Str why)
     return STATUS_OK;
 }
 
-static void dump(Flight *f, Sampling *s, Profile *p, Str why)
+typedef struct DumpTask {
+    Flight *flight;
+    Sampling *sampling;
+    Profile *profile;
+    Str why;
+} DumpTask;
+
+static void start_dump(void *ctx)
 {
+    const DumpTask *t = ctx;
+    Flight *f = t->flight;
     int64_t from = os_monotonic_ns();
     pid_t pid = fork();
     if (pid == 0)
-        _exit(write_dump(f, s, p, why));
+        _exit(write_dump(f, t->sampling, t->profile, t->why));
     if (pid < 0) {
         cli_say("no dump is written: this process cannot be copied");
         return;
@@ -134,6 +143,13 @@ static void dump(Flight *f, Sampling *s, Profile *p, Str why)
     f->dumped_ns = os_monotonic_ns();
     log_debug(LOG_RECORD, 1, "a dump held the recorder up for %lld us",
               (long long)(f->dumped_ns - from) / 1000);
+}
+
+// This thread may have given up the rights to make a process.
+static void dump(Flight *f, Sampling *s, Profile *p, Str why)
+{
+    DumpTask task = {f, s, p, why};
+    sampling_run_with_rights(s, start_dump, &task);
 }
 
 // ---- The watcher -------------------------------------------------------------------------

@@ -123,6 +123,11 @@ struct Sampling {
     int64_t origin_ns; // 0 of the profile's times
     int64_t start_ns;
     int64_t end_ns;
+    // What the worker has asked the main thread to do; NULL: nothing.
+    void (*errand)(void *ctx);
+    void *errand_ctx;
+    pthread_mutex_t errand_lock;
+    pthread_cond_t errand_done;
     atomic_int wish;      // SamplingWish of the watcher
     struct pollfd *polls; // first the rings, then the signals
     size_t polls_open;    // rings with threads that have not ended
@@ -415,6 +420,34 @@ static void show(Sampling *s, bool is_last)
 static bool confines(const Sampling *s)
 {
     return s->options->confine && !s->events.timed && !s->events.by_breakpoints;
+}
+
+// Whether the thread that empties the rings gives them up, too. One that makes dumps makes
+// processes and files, and begins anew.
+static bool confines_all(const Sampling *s)
+{
+    return confines(s) && !s->options->takes_dumps;
+}
+
+void sampling_run_with_rights(Sampling *s, void (*run)(void *ctx), void *ctx)
+{
+    pthread_mutex_lock(&s->errand_lock);
+    s->errand = run;
+    s->errand_ctx = ctx;
+    while (s->errand)
+        pthread_cond_wait(&s->errand_done, &s->errand_lock);
+    pthread_mutex_unlock(&s->errand_lock);
+}
+
+static void run_errand(Sampling *s)
+{
+    pthread_mutex_lock(&s->errand_lock);
+    if (s->errand) {
+        s->errand(s->errand_ctx);
+        s->errand = NULL;
+        pthread_cond_signal(&s->errand_done);
+    }
+    pthread_mutex_unlock(&s->errand_lock);
 }
 
 bool sampling_needs_no_rights(const Sampling *s)
@@ -839,6 +872,7 @@ static bool is_interrupted_by_watcher(Sampling *s)
 // Handles everything but records; true when the recording must end.
 static bool is_over(Sampling *s, Course *c, bool signalled, SamplingResult *result)
 {
+    run_errand(s);
     if (atomic_load(&s->wish) == SAMPLING_END)
         return true;
     if (is_interrupted_by_watcher(s) || (signalled && read_signals(s))) {
@@ -1114,6 +1148,7 @@ static bool stop_worker(Sampling *s)
         patience = os_monotonic_ns() + AFTER_SECOND_SIGNAL_MS * NS_PER_MS;
     while (!atomic_load(&s->worker_done)) {
         (void)!poll(p, 2, POLL_MS);
+        run_errand(s);
         (void)!read_signals(s);
         if ((s->asked > asked && s->asked > 1) || os_monotonic_ns() > patience)
             return false;
@@ -1236,7 +1271,7 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
         add_to_session(s, s->pids.at[i]);
     if (s->events.hits)
         begin_hits(s);
-    if (confines(s))
+    if (confines_all(s))
         stack_copies_keep_rights(&s->events);
     if ((!s->events.traced && !s->events.timed && !make_polls(s)) || !start_worker(s, err))
         return false;
@@ -1254,7 +1289,7 @@ static bool record(Sampling *s, SamplingResult *result, Error *err)
     }
     if (o->argv)
         watching_released(&s->watching, s->child.pid);
-    if (confines(s)) {
+    if (confines_all(s)) {
         privilege_reduce(o->argv);
         bool confined = privilege_confine(s->tracing);
         log_debug(LOG_RECORD, 1, "rights reduced, %s", confined ? "calls filtered" : "no filter");
@@ -1338,6 +1373,8 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
     s->profile = profile;
     s->writer = writer;
     s->signal_fd = s->worker_done_fd = -1;
+    pthread_mutex_init(&s->errand_lock, NULL);
+    pthread_cond_init(&s->errand_done, NULL);
     s->child = (Spawned){.release_fd = -1, .result_fd = -1, .pid_fd = -1};
     *result = (SamplingResult){0};
     bool ok = take_signals(s, err) && open_sampler(s, err) && record(s, result, err);
@@ -1427,6 +1464,8 @@ void sampling_close(Sampling *s)
     vec_free(&s->pids);
     table_deinit(&s->session);
     vec_free(&s->session_pids);
+    pthread_cond_destroy(&s->errand_done);
+    pthread_mutex_destroy(&s->errand_lock);
     arena_deinit(&s->arena);
     heap_free(s);
 }

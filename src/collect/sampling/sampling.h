@@ -98,7 +98,8 @@ typedef struct SamplingOptions {
     bool copy_stacks;         // copy the stack of each sample, also where it was seen before
     bool no_runtimes;         // do not read the tables that runtimes have of their code
     // Once the program runs, give up the rights that recording does not need, and refuse what could
-    // change files or processes (os/privilege.h). The caller's writer must not need them.
+    // change files or processes (os/privilege.h). The caller's writer must not need them. With
+    // `takes_dumps` only the worker does so, which reads what strangers made.
     bool confine;
     // Called in the worker thread, which may use the profile then, ten times a second or more
     // often; NULL: not called. It may fold samples and name frames. While it works, records wait in
@@ -160,6 +161,10 @@ void sampling_snapshot(Sampling *s, SamplingResult *result);
 // The bytes for a module of the profile: its file as it was mapped, or the symbol map that a
 // runtime wrote for its generated code. False when there are none. Valid until sampling_close.
 bool sampling_module_bytes(Sampling *s, Str path, Str build_id_hex, Bytes *ret);
+
+// For a watcher: runs a function in the thread that keeps its rights, and waits for it. Rings are
+// emptied before and after.
+void sampling_run_with_rights(Sampling *s, void (*run)(void *ctx), void *ctx);
 
 // A source file that such a module names, in the root folder of its process: modules_source.
 SourceAccess sampling_source(Sampling *s, Str path, Str build_id_hex, Str source, MappedFile *ret);
