@@ -152,6 +152,8 @@ void watching_begin(Watching *w, pid_t child, const U32Vec *pids)
         waiting_add_process(w->waiting, pids->at[i], false);
     if (w->sampled) {
         open_switches(w, child, pids);
+        if (w->switches)
+            waiting_has_switches(w->waiting);
         return;
     }
     if (w->options->system_wide) {

@@ -27,6 +27,7 @@ enum {
     MANY_THREADS = 64,   // of more, those that sleep for long are looked at less often
     REST_TICKS_MAX = 12, // … than each tick
     LIST_TICKS = 4,      // between two lists of all processes
+    TIMES_TICKS = 8,     // between two looks at the times of a thread whose switches are recorded
     PIDS_MAX = 1 << 22   // of Linux
 };
 
@@ -37,6 +38,7 @@ typedef struct SeenThread {
     uint64_t base_run_ns, base_delay_ns; // of before the recording
     uint64_t looked_ns, due_ns;          // of the last look, and of the next
     uint64_t sought_turns;               // its `turns` when its children were looked for
+    uint32_t times_left;                 // looks until its times are read again
     ProcWait *wait;                      // what it waits for; NULL: it runs
 } SeenThread;
 
@@ -57,6 +59,7 @@ struct ProcSampler {
     pthread_t thread;
     bool is_running;
     atomic_bool stop;
+    atomic_bool has_switches;
     bool inherit, reads_maps;
     pthread_mutex_t lock; // of `events` and `added`
     Vec(ProcEvent) events;
@@ -217,12 +220,17 @@ static bool look_at(ProcSampler *s, SeenProcess *p, SeenThread *t, uint64_t now)
     if (now < t->due_ns && !s->ends)
         return true;
     uint64_t span = now - MAX(t->looked_ns, t->life.begin_ns), turns = t->life.turns;
-    if (!read_times(t))
+    bool reads_times = t->times_left == 0 || s->ends;
+    t->times_left -= t->times_left > 0;
+    if (reads_times && !read_times(t))
         return false;
     s->counts.looks++;
+    // Records of its switches count its turns and its time: they are not asked for at each look.
+    if (reads_times && turns != t->life.turns && atomic_load(&s->has_switches))
+        t->times_left = TIMES_TICKS - 1;
     // The times were read before the wait was seen. So a thread that has not got a processor since
     // then still sleeps in that wait.
-    if (t->wait && t->has_times && turns == t->life.turns) {
+    if (t->wait && t->has_times && reads_times && turns == t->life.turns) {
         t->looked_ns = t->life.end_ns = now;
         add_look(t->wait, span, false, now);
         rest(s, t, now);
@@ -359,7 +367,8 @@ static void add_children(ProcSampler *s, SeenThread *t)
 {
     char text[4096];
     uint32_t pid = t->life.pid, tid = t->life.tid;
-    uint64_t turns = t->wait && t->has_times ? t->life.turns : UINT64_MAX;
+    bool is_fresh = t->wait && t->has_times && t->times_left == 0;
+    uint64_t turns = is_fresh ? t->life.turns : UINT64_MAX;
     if (turns != UINT64_MAX && turns == t->sought_turns)
         return; // it sleeps since then
     t->sought_turns = turns;
@@ -567,6 +576,11 @@ void proc_sampler_close(ProcSampler *s)
         close(s->load_fd);
     heap_free(s->known);
     heap_free(s);
+}
+
+void proc_sampler_has_switches(ProcSampler *s)
+{
+    atomic_store(&s->has_switches, true);
 }
 
 void proc_sampler_add(ProcSampler *s, uint32_t pid, bool is_new)

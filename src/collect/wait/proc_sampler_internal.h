@@ -62,6 +62,8 @@ void proc_sampler_close(ProcSampler *s); // accepts NULL
 // Adds a process, unless it is there. `is_new`: one that was made meanwhile, so that its threads
 // began with it.
 void proc_sampler_add(ProcSampler *s, uint32_t pid, bool is_new);
+// Switches of all threads are recorded: times of threads that run often are read less often.
+void proc_sampler_has_switches(ProcSampler *s);
 // Takes the oldest event, up to a time of the clock of the machine. False: there is none.
 bool proc_sampler_take(ProcSampler *s, uint64_t until_ns, ProcEvent *ret);
 

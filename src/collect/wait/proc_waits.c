@@ -127,6 +127,11 @@ void proc_waits_close(ProcWaits *s)
     heap_free(s);
 }
 
+void proc_waits_has_switches(ProcWaits *s)
+{
+    proc_sampler_has_switches(s->sampler);
+}
+
 void proc_waits_add(ProcWaits *s, uint32_t pid, bool is_new)
 {
     proc_sampler_add(s->sampler, pid, is_new);

@@ -70,6 +70,12 @@ void waiting_add_process(Waiting *w, uint32_t pid, bool is_new)
         proc_waits_add(w->sampled, pid, is_new);
 }
 
+void waiting_has_switches(Waiting *w)
+{
+    if (w->sampled)
+        proc_waits_has_switches(w->sampled);
+}
+
 void waiting_switch(Waiting *w, Consumer *c, const PerfRecord *r)
 {
     if (w->sampled)

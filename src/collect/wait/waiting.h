@@ -62,6 +62,8 @@ void waiting_add_process(Waiting *w, uint32_t pid, bool is_new);
 // The same: takes what was seen until a time of the records, before the record of that time.
 void waiting_until(Waiting *w, Consumer *c, uint64_t time_ns);
 
+// The same: all switches of the threads will be told by waiting_switch.
+void waiting_has_switches(Waiting *w);
 // The same: a thread leaves its processor, or gets one. Where this is told, begin and end of each
 // wait are known, and the looks tell what it was for.
 void waiting_switch(Waiting *w, Consumer *c, const PerfRecord *r);

@@ -74,6 +74,7 @@ Sum *waiting_need_sum(Waiting *w, ThreadId thread, StackId stack, WaitClass clas
 MUST_CHECK bool proc_waits_open(const WaitingLooks *setup, ProcWaits **ret, Error *err);
 void proc_waits_stop(ProcWaits *s);
 void proc_waits_close(ProcWaits *s); // accepts NULL
+void proc_waits_has_switches(ProcWaits *s); // waiting_has_switches
 void proc_waits_add(ProcWaits *s, uint32_t pid, bool is_new);
 // Takes what was seen up to a time of the records.
 void proc_waits_until(Waiting *w, Consumer *c, uint64_t time_ns);
