@@ -184,6 +184,31 @@ assert abs(sum(r["total_ns"] for r in classes["rows"]) - classes["all_ns"]) <= c
 END
     fi
 fi
+# Threads of 3 ms, one after the other, less than the time between two looks: each counts, and how many no look saw is said.
+cat >short_threads.c <<'END'
+#include <pthread.h>
+#include <time.h>
+static void *nap(void *arg)
+{
+    struct timespec t = {0, 3000000};
+    nanosleep(&t, 0);
+    return arg;
+}
+int main(void)
+{
+    for (int i = 0; i < 100; i++) {
+        pthread_t t;
+        pthread_create(&t, 0, nap, 0);
+        pthread_join(t, 0);
+    }
+}
+END
+short_threads() { # COMMAND ...
+    gcc -O2 -pthread -o short_threads short_threads.c && "$@" "$ASSAY" record --wait -q --force -o threads.assay -- ./short_threads &&
+        grep -Eq '"threads": *101\b' <(assay report threads.assay --by class --json) &&
+        grep -Eq '[0-9]+ threads? ended before a look' <(assay report threads.assay --notes | tr -s '\n ' '  ')
+}
+check 'short threads are counted, perf refused' short_threads ./no_perf
 check 'stacks of vfork and of its children are complete, perf refused' stacks_of_vfork vfn ./no_perf
 
 # With switch records the length of each wait that was looked at is known: there were 25 for the

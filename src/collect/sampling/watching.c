@@ -267,6 +267,10 @@ void watching_finish(Watching *w, Consumer *c, uint64_t end_ns, SamplingResult *
             "waits are estimated from looks at each thread, 100 times a second; short ones "
             "are not seen, nor who ended them: %s",
             lift);
+    if (n.unseen && !w->stacks)
+        profile_note(p, NOTE_INFO, STR("waits-unseen"),
+                     "%llu thread%s ended before a look could see them: their waits are in 'other'",
+                     (unsigned long long)n.unseen, plural_s(n.unseen));
     snprintf(text, sizeof(text), "%.6f", n.missing_ratio);
     if (!w->options->takes_dumps)
         profile_set_fact(p, STR(FACT_WAITS_MISSING), str_from_c(text));

@@ -639,6 +639,8 @@ static void add_life(Waiting *w, Consumer *c, const Life *l, Sleep *sleep)
     uint64_t delay = MIN(MAX(life->delay_ns, sleep->delay_ns), all - run);
     if (run + delay == 0) // the scheduler does not say
         run = MIN(life->running_ns, all);
+    if (life->tid != life->pid) // one that a look saw before it ran counts, too
+        (void)waiting_need_sum(w, l->thread, (StackId){0}, WAIT_RUNNING, (StrId){0});
     add(w, l->thread, (StackId){0}, WAIT_RUNNING, run);
     add(w, l->thread, w->preempted, WAIT_RUNNABLE, delay);
     if (!sleep->seen_ns)
@@ -655,8 +657,9 @@ static void add_short_life(Waiting *w, ThreadId thread, const Sleep *s, int64_t 
 {
     uint64_t all = (uint64_t)(end - begin), run = MIN(s->run_ns, all);
     uint64_t sleep = s->has_switches ? MIN(s->sleep_ns, all - run) : all;
-    add(w, thread, (StackId){0}, WAIT_RUNNING, run);
-    add(w, thread, (StackId){0}, WAIT_OTHER, sleep);
+    // The row of its processor time, by which it is counted, is there also when that is not known.
+    waiting_need_sum(w, thread, (StackId){0}, WAIT_RUNNING, (StrId){0})->row.blocked_ns += run;
+    add(w, thread, (StackId){0}, WAIT_OTHER, sleep - MIN(s->seen_ns, sleep));
     add(w, thread, w->preempted, WAIT_RUNNABLE, all - run - sleep);
     vec_push(NULL, &w->starts, (ThreadMoment){thread, begin});
     vec_push(NULL, &w->ends, (ThreadMoment){thread, end});
@@ -671,6 +674,11 @@ static bool has_number(const Profile *p, const Table *rows, uint32_t tid)
     return false;
 }
 
+static bool is_main(const Profile *p, uint32_t thread)
+{
+    return p->threads.tid.at[thread] == p->processes.pid.at[p->threads.process.at[thread].v];
+}
+
 // A look at a thread before its exec, which begins another row, stands for both rows.
 static void add_short_lives(Waiting *w, const Sleep *sleeps, size_t count)
 {
@@ -680,11 +688,16 @@ static void add_short_lives(Waiting *w, const Sleep *sleeps, size_t count)
             table_insert(&looked_at, hash_u64(w->profile->threads.tid.at[i]), i);
     for (uint32_t i = 0; i < count; i++) {
         int64_t begin = w->profile->threads.start_ns.at[i], end = w->profile->threads.end_ns.at[i];
-        if (begin == TIME_NONE) // the command's own, which was there before the recording
-            begin = 0;
+        // The command's own was there before the recording. Another one was seen by a look before
+        // its record came, and has a row by that, too.
+        if (begin == TIME_NONE && !is_main(w->profile, i))
+            continue;
+        begin = begin == TIME_NONE ? 0 : begin;
         if (!has_number(w->profile, &looked_at, w->profile->threads.tid.at[i]) &&
-            end != TIME_NONE && begin < end)
+            end != TIME_NONE && begin < end) {
             add_short_life(w, (ThreadId){i}, &sleeps[i], begin, end);
+            w->counts.unseen++;
+        }
     }
     table_deinit(&looked_at);
 }

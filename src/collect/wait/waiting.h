@@ -28,6 +28,7 @@ typedef struct WaitingCounts {
     uint64_t complete;    // of these, unwound to the outermost frame
     uint64_t lost;        // records and stacks without room in a ring
     uint64_t no_room;     // threads and waits without room in the tables
+    uint64_t unseen;      // threads that ended before a look at them
     double missing_ratio; // by how much the classes miss the threads' time
 } WaitingCounts;
 
