@@ -5,6 +5,7 @@
 
 #include "agent/mappings.h"
 #include "agent/records.h"
+#include "unwind/entry_frames.h"
 
 #include <stdatomic.h>
 
@@ -85,8 +86,18 @@ static bool find_mapping(void *ctx, uint64_t pc, UnwindMapping *ret)
     return true;
 }
 
-static UnwindWalk walk(StackWalk *s, const UnwindRegs *regs, uint64_t stack_end)
+// EntrySearch.code_before.
+static bool code_before(void *ctx, uint64_t address, uint8_t *ret)
 {
+    (void)ctx;
+    AgentMapping m;
+    uint64_t start = address - ENTRY_CODE_BYTES;
+    return mappings_find(start, &m) && address <= m.end && words_copy(start, ret, ENTRY_CODE_BYTES);
+}
+
+static UnwindWalk walk(StackWalk *s, const UnwindRegs *regs, uint64_t stack_end, StackTrust trust)
+{
+    enum { ENTRY_WORDS = 1024 };
     UnwindSpace space = {
         .arch = OWN_ARCH, .generation = mappings_generation(), .find = find_mapping, .ctx = s};
     uint64_t sp = regs->reg[SP];
@@ -98,6 +109,10 @@ static UnwindWalk walk(StackWalk *s, const UnwindRegs *regs, uint64_t stack_end)
     s->is_stale = false;
     words_begin(&s->pages);
     UnwindWalk w = unwind_walk(&space, &s->cache, regs, &memory, s->frames, WIRE_FRAMES_MAX);
+    if (w.end == UNWIND_CUT_NO_TABLE && trust == STACK_ASKS) {
+        EntrySearch search = {&space, &s->cache, code_before, NULL, ENTRY_WORDS};
+        entry_frames_join(&search, &memory, s->frames, WIRE_FRAMES_MAX, &w);
+    }
     words_end(&s->pages);
     return w;
 }
@@ -132,11 +147,11 @@ UnwindEnd stack_walk(StackWalk *s, const UnwindRegs *regs, uint64_t stack_end, S
 {
     if (mappings_are_stale())
         (void)mappings_refresh(record_mapping);
-    UnwindWalk w = walk(s, regs, stack_end);
+    UnwindWalk w = walk(s, regs, stack_end, trust);
     bool unknown = w.end == UNWIND_CUT_UNKNOWN_MAP || s->is_stale ||
                    (trust == STACK_ASKS && !all_current(s, &w));
     if (unknown && mappings_refresh(record_mapping))
-        w = walk(s, regs, stack_end);
+        w = walk(s, regs, stack_end, trust);
     uint32_t count = s->meets_own ? drop_own_frames(s->frames, w.frame_count) : w.frame_count;
     *ret_count = MAX(count, 1u);
     return w.end;

@@ -50,6 +50,7 @@ void truth_init(Truth *t, const Weights *w)
     t->lost_known = profile_fact_u64(p, STR(FACT_SAMPLES_LOST), &t->lost);
     t->throttled_known = profile_fact_u64(p, STR(FACT_THROTTLED), &t->throttled);
     (void)profile_fact_u64(p, STR(FACT_PROBE_HIT_NS), &t->probe_hit_ns);
+    (void)profile_fact_u64(p, STR(FACT_PROBE_COLD_NS), &t->probe_cold_ns);
     uint64_t with_stack = 0;
     for (size_t i = 0; i < STACK_CUT_COUNT; i++) {
         t->cut[i] = w->cut_samples[i];
@@ -154,8 +155,12 @@ void truth_add_text(const Truth *t, StrBuf *out)
         add_part(out, "%llu time%s throttled", (unsigned long long)t->throttled,
                  plural_s(t->throttled));
     add_complete(t, out);
-    if (t->probe_hit_ns)
-        add_part(out, "a hit costs %.1f µs", (double)t->probe_hit_ns / 1e3);
+    double hit_us = (double)t->probe_hit_ns / 1e3, cold_us = (double)t->probe_cold_ns / 1e3;
+    if (t->probe_cold_ns)
+        add_part(out, "a hit costs %.1f µs in a loop, %.1f µs or more with cold caches", hit_us,
+                 cold_us);
+    else if (t->probe_hit_ns)
+        add_part(out, "a hit costs %.1f µs", hit_us);
     if (t->asked_hz > 0 && t->obtained_hz > 0)
         add_part(out, "%.0f Hz asked, %.0f obtained", t->asked_hz, t->obtained_hz);
     else if (t->asked_hz > 0)

@@ -23,6 +23,7 @@ typedef struct Truth {
     bool sampled;           // values come from samples, not from exact counts
     bool aggregated;        // imported sums: the number of samples behind them is not known
     uint64_t probe_hit_ns;  // cost of a hit of the probe for the program; 0: no probe
+    uint64_t probe_cold_ns; // the same where its caches are cold; 0: not measured
     double asked_hz;        // 0: not known
     double obtained_hz;
     Str event;    // "" when not known

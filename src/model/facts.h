@@ -46,7 +46,8 @@
 #define FACT_RATE_ASKED    "rate-asked-hz"
 #define FACT_RATE_OBTAINED "rate-obtained-hz"
 #define FACT_SAMPLES_LOST  "samples-lost"
-#define FACT_PROBE_HIT_NS  "probe-hit-ns"  // cost of a hit of the probe for the program
+#define FACT_PROBE_HIT_NS  "probe-hit-ns"  // cost of a hit of the probe for the program, in a loop
+#define FACT_PROBE_COLD_NS "probe-cold-ns" // … and where its caches are cold; absent: not measured
 #define FACT_THROTTLED     "throttled"     // number of THROTTLE records
 #define FACT_STACK_MODE    "stack-mode"    // "tables", "frame pointers", "lbr", "none"
 #define FACT_WAITS         "waits"         // how waits were recorded, such as "bpf"; absent: not

@@ -9,12 +9,12 @@
 #include "os/clock.h"
 #include "os/proc.h"
 #include "replay/cpu_credit.h"
-#include "replay/entry_frames.h"
 #include "replay/frame_pointers.h"
 #include "replay/known_stacks.h"
 #include "replay/live_stack.h"
 #include "replay/outer_frames.h"
 #include "replay/runtime_frames.h"
+#include "unwind/entry_frames.h"
 #include "unwind/space.h"
 #include "wire/probe_texts.h"
 #include "wire/ring.h"
@@ -936,14 +936,14 @@ static void join_entry(Consumer *c, Process *p, const UnwindMemory *memory, uint
 {
     // Where nothing is found, few more are looked for: of a program without any tables, as Free
     // Pascal's, each search takes as long as ten usual samples.
-    enum { SOUGHT_MIN = 64, SELDOM = 32 };
+    enum { SOUGHT_MIN = 64, SELDOM = 32, ENTRY_WORDS = 16384 };
     if (walk->end == UNWIND_CUT_NO_TABLE && at_program_start(c, p, walk->end_pc))
         return;
     if (p->entries_sought++ >= SOUGHT_MIN && p->entries_found < p->entries_sought / SELDOM &&
         p->entries_sought % SELDOM != 0)
         return;
     ProcessCode code = {c, p};
-    EntrySearch search = {&p->space, c->cache, code_before, &code};
+    EntrySearch search = {&p->space, c->cache, code_before, &code, ENTRY_WORDS};
     UnwindMemory whole;
     entry_frames_join(&search, memory, c->walked, max, walk);
     if (walk->end != UNWIND_COMPLETE && !c->setup.search && !p->ended &&

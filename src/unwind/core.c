@@ -117,9 +117,7 @@ const UnwindMapping *unwind_space_loaded(UnwindSpace *s, uint64_t avma)
     return m;
 }
 
-// Returns the mapping of a pc; NULL when there is none. `copy` is memory for a mapping that `find`
-// returns.
-static UnwindMapping *mapping_of(UnwindSpace *s, uint64_t pc, UnwindMapping *copy)
+UnwindMapping *unwind_space_mapping(UnwindSpace *s, uint64_t pc, UnwindMapping *copy)
 {
     UnwindMapping *m = unwind_space_find(s, pc);
     return !m && s->find && s->find(s->ctx, pc, copy) ? copy : m;
@@ -128,7 +126,7 @@ static UnwindMapping *mapping_of(UnwindSpace *s, uint64_t pc, UnwindMapping *cop
 // The same with its table loaded.
 static const UnwindMapping *loaded_mapping_of(UnwindSpace *s, uint64_t pc, UnwindMapping *copy)
 {
-    UnwindMapping *m = mapping_of(s, pc, copy);
+    UnwindMapping *m = unwind_space_mapping(s, pc, copy);
     if (m)
         load_table(s, m);
     return m;
@@ -144,7 +142,7 @@ static UnwindAction action_of_mapping(const UnwindSpace *s, const UnwindMapping 
 UnwindAction unwind_space_action(UnwindSpace *s, uint64_t pc)
 {
     UnwindMapping copy;
-    UnwindMapping *m = mapping_of(s, pc, &copy);
+    UnwindMapping *m = unwind_space_mapping(s, pc, &copy);
     UnwindAction found;
     if (m && (m->flags & UNWIND_MAP_LAZY) && s->search &&
         s->search(s->ctx, m, pc - m->bias, &found))
@@ -489,7 +487,7 @@ static bool step_guess(Walker *w)
     ra &= w->code_mask;
     if (fp != 0 && fp <= w->fp)
         return false;
-    if (ra != 0 && !mapping_of(w->space, ra - 1, &copy))
+    if (ra != 0 && !unwind_space_mapping(w->space, ra - 1, &copy))
         return false;
     w->pc = ra;
     w->sp = w->fp + 16;
@@ -516,7 +514,7 @@ static bool step_bad_call(Walker *w)
         return false;
     }
     ra &= w->code_mask;
-    if (ra == 0 || !mapping_of(w->space, ra - 1, &copy))
+    if (ra == 0 || !unwind_space_mapping(w->space, ra - 1, &copy))
         return false;
     w->pc = ra;
     w->sp += w->is_aarch64 ? 0 : 8;
@@ -569,7 +567,7 @@ static bool is_clone(Walker *w)
 static UnwindEnd step_without_rule(Walker *w, uint64_t lookup)
 {
     UnwindMapping copy;
-    const UnwindMapping *m = mapping_of(w->space, lookup, &copy);
+    const UnwindMapping *m = unwind_space_mapping(w->space, lookup, &copy);
     // A frame pointer of 0 is the end mark of the psABI. It is trusted when frame pointers led
     // here. Threads do not begin in generated code, which may use the register for something else.
     if (m && w->guessed && w->fp == 0 && !(m->flags & UNWIND_MAP_JIT))
@@ -820,7 +818,8 @@ UnwindWalk unwind_walk(UnwindSpace *space, UnwindCache *cache, const UnwindRegs 
             (w.exact ? UNWIND_FRAME_EXACT : 0) | (w.guessed ? UNWIND_FRAME_GUESSED : 0);
         a = action_of(&w, at);
         // An address in no mapping is no frame, unless a signal interrupted the program there.
-        bool is_code = a.kind != UNWIND_NONE || w.exact || mapping_of(space, at, &copy) != NULL;
+        bool is_code =
+            a.kind != UNWIND_NONE || w.exact || unwind_space_mapping(space, at, &copy) != NULL;
         if (UNLIKELY(!is_code || ret.frame_count == max)) {
             ret.end = is_code ? UNWIND_CUT_TOO_DEEP : UNWIND_CUT_UNKNOWN_MAP;
             ret.end_pc = w.pc;

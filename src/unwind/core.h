@@ -173,6 +173,9 @@ struct UnwindSpace {
 // The mapping that contains an address, or NULL. Calls neither `load` nor `find`.
 UnwindMapping *unwind_space_find(UnwindSpace *s, uint64_t avma);
 
+// The same, or the mapping that `find` knows, which is put into `copy`. Does not call `load`.
+UnwindMapping *unwind_space_mapping(UnwindSpace *s, uint64_t pc, UnwindMapping *copy);
+
 // The mapping that contains an address, with its table loaded; NULL when there is none. Does not
 // call `find`.
 const UnwindMapping *unwind_space_loaded(UnwindSpace *s, uint64_t avma);

@@ -86,6 +86,19 @@ keeps_preload() {
 }
 check 'a library that the user preloads is still loaded' keeps_preload
 
+# musl has no unwind rules: its callers are found by the calls that lead there.
+all_complete() { report && at_least 97 "$(field "int(100 * r['truth']['complete_stacks'])")"; }
+if command -v musl-gcc >/dev/null; then
+    musl-gcc -g -O2 -fasynchronous-unwind-tables -o chain_musl "$programs/chain.c" &&
+        musl-gcc -g -O2 -fasynchronous-unwind-tables -pthread -o calls_musl "$programs/musl_calls.c" || exit 1
+    check "a program of musl's" eval 'record -- ./chain_musl 500 && all_complete && report --tree --percent-limit 0 &&
+        "$TOP/tests/e2e/lib/truth.py" report.json --share hot=80+-12 --share other=20+-12 --chain main,a,b,hot'
+    called_by_libc() { "$ASSAY" export --format folded run.assay >folded.txt && grep -q 'main;.*;compare' folded.txt && grep -q 'thread;.*work' folded.txt || { cat folded.txt; return 1; }; }
+    check 'functions that it calls, and its threads' eval 'record -- ./calls_musl 2000 && all_complete && called_by_libc'
+else
+    skip "a program of musl's" 'no musl-gcc here'
+fi
+
 env_without_leaks() { ASAN_OPTIONS=detect_leaks=0 "$@"; }
 if gcc -g -O1 -fsanitize=address -pthread -o asan_spin "$programs/spin.c" 2>/dev/null && ./asan_spin 10 >/dev/null 2>&1; then
     # Its search for leaks needs ptrace.

@@ -5,7 +5,6 @@
 
 #include "base/log.h"
 #include "collect/sampling/hit_copies_internal.h"
-#include "collect/sampling/probe_cost_internal.h"
 #include "collect/sampling/probe_scope_internal.h"
 #include "collect/sampling/text_plans_internal.h"
 #include "os/proc.h"
@@ -932,13 +931,13 @@ static void measure_probe(EventSet *set)
     if (!first->is_probe)
         return;
     if (set->hits && set->ring_count)
-        set->hit_cost_ns = hit_copies_cost_ns(set, set->hits);
-    if (set->hit_cost_ns)
+        set->hit_cost = hit_copies_cost(set, set->hits);
+    if (set->hit_cost.warm_ns)
         return;
     struct perf_event_attr attr = events_sampler_attr(set, first);
     if (set->copies || set->hits) // what most probes have after their first hits
         attr.sample_stack_user = STACK_BYTES_SMALL;
-    set->hit_cost_ns = probe_cost_ns(&attr, first->is_emulated);
+    set->hit_cost = probe_cost(&attr, first->is_emulated);
 }
 
 // Probes are not handed on to new threads and processes: they are set on all processes if that

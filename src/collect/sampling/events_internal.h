@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/table.h"
+#include "collect/sampling/probe_cost_internal.h"
 #include "collect/sampling/sampling.h"
 #include "os/keeper.h"
 #include "os/perf_event.h"
@@ -75,7 +76,7 @@ typedef struct EventSet {
         *hits; // a BPF program copies the hits of all events, which are probes; NULL: none does
     uint32_t stack_bytes;
     size_t ring_pages;
-    uint64_t hit_cost_ns;        // of the first event, when it is a probe; 0: not known
+    ProbeCost hit_cost;          // of the first event, when it is a probe
     bool counts_lost;            // PERF_FORMAT_LOST works
     struct perf_event_attr base; // what all events share
     PerfLayout layout;

@@ -14,7 +14,6 @@
 #include "collect/bpf/bpf.h"
 #include "collect/bpf/process_set.h"
 #include "collect/bpf/programs/hit_copies_program.h"
-#include "collect/sampling/probe_cost_internal.h"
 #include "collect/sampling/text_plans_internal.h"
 #include "os/privilege.h"
 #include "replay/consumer.h"
@@ -249,18 +248,18 @@ static bool arm_own(void *ctx, int event)
     return link >= 0;
 }
 
-uint64_t hit_copies_cost_ns(const EventSet *set, HitCopies *h)
+ProbeCost hit_copies_cost(const EventSet *set, HitCopies *h)
 {
     const EventSpec *first = &set->events.at[0];
     struct perf_event_attr attr = {.disabled = 1};
     if (set->ring_pages * (size_t)sysconf(_SC_PAGESIZE) < COST_RING_BYTES)
-        return 0;
+        return (ProbeCost){0};
     event_spec_apply(first, &attr);
     process_set_add(&h->shared->processes, (uint32_t)getpid());
-    uint64_t ns = probe_cost_by_ns(&attr, first->is_emulated, arm_own, h);
+    ProbeCost cost = probe_cost_by(&attr, first->is_emulated, arm_own, h);
     h->shared->events[HIT_COPY_COST].is_on = 0;
     process_set_remove(&h->shared->processes, (uint32_t)getpid());
-    return ns;
+    return cost;
 }
 
 uint64_t hit_copies_lost(const HitCopies *h, uint64_t *ret_unsaid)

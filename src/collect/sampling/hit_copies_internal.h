@@ -23,9 +23,9 @@ void hit_copies_close(HitCopies *h); // accepts NULL
 // name. Later children of the processes are added by the program.
 void hit_copies_begin(HitCopies *h, pid_t child, const U32Vec *pids);
 void hit_copies_enable(HitCopies *h, bool is_on);
-// The cost of one hit for the observed program in nanoseconds, measured on a function of assay; 0:
-// it cannot be measured. Call it between hit_copies_start and hit_copies_begin.
-uint64_t hit_copies_cost_ns(const EventSet *set, HitCopies *h);
+// The cost of one hit, measured on a function of assay. Call it between hit_copies_start and
+// hit_copies_begin.
+ProbeCost hit_copies_cost(const EventSet *set, HitCopies *h);
 
 // A copied hit.
 typedef struct CopiedHit {
@@ -39,7 +39,7 @@ typedef struct CopiedHit {
 typedef enum HitRecord {
     HIT_RECORD_NONE,   // the record is no copied hit
     HIT_RECORD_COPIED, // the sample in it becomes one as the kernel would have written
-    HIT_RECORD_OWN,    // of hit_copies_cost_ns: it does not count
+    HIT_RECORD_OWN,    // of hit_copies_cost: it does not count
     HIT_RECORD_BROKEN,
 } HitRecord;
 // Takes the record of a sample, when it is a copied hit. `h` may be NULL.

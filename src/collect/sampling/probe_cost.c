@@ -4,6 +4,7 @@
 #include "collect/sampling/probe_cost_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 // The ring holds the copies of all hits, so that each is written to memory that no cache has, as in
 // a recording.
 enum { RING_PAGES = 512, BATCHES = 40, BATCH_HITS = 8 };
+// Between the hits that find the caches cold, so much memory is read, a byte of each line.
+enum { COLD_HITS = 24, COLD_BYTES = 4 << 20, LINE_BYTES = 64 };
 
 // The functions that are probed: the first instruction of one is single-stepped by the kernel, that
 // of the other is not.
@@ -62,33 +65,58 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static uint64_t median(int64_t *times, size_t count)
+{
+    qsort(times, count, sizeof(*times), compare_times);
+    return (uint64_t)MAX(times[count / 2], (int64_t)0);
+}
+
+static int64_t time_calls(PerfRing *ring, void (*probed)(void), int count)
+{
+    int64_t before = os_thread_cpu_ns();
+    for (int i = 0; i < count; i++)
+        probed();
+    int64_t ns = os_thread_cpu_ns() - before;
+    if (ring)
+        ring_release(ring, ring_head(ring));
+    return ns;
+}
+
 // The processor time of a call, the median of all batches: the cost for observed programs depends
 // on the present load of the machine.
 static uint64_t time_of_call(PerfRing *ring, void (*probed)(void))
 {
     int64_t times[BATCHES];
-    for (int batch = 0; batch < BATCHES; batch++) {
-        int64_t before = os_thread_cpu_ns();
-        for (int i = 0; i < BATCH_HITS; i++)
-            probed();
-        times[batch] = os_thread_cpu_ns() - before;
-        if (ring)
-            ring_release(ring, ring_head(ring));
+    for (int batch = 0; batch < BATCHES; batch++)
+        times[batch] = time_calls(ring, probed, BATCH_HITS);
+    return median(times, BATCHES) / BATCH_HITS;
+}
+
+// The same of single calls, where other memory was used in between. `memory` has COLD_BYTES bytes.
+static uint64_t time_of_cold_call(PerfRing *ring, void (*probed)(void), const uint8_t *memory)
+{
+    int64_t times[COLD_HITS];
+    for (int i = 0; i < COLD_HITS; i++) {
+        for (size_t at = 0; at < COLD_BYTES; at += LINE_BYTES)
+            (void)*(const volatile uint8_t *)&memory[at];
+        times[i] = time_calls(ring, probed, 1);
     }
-    qsort(times, BATCHES, sizeof(*times), compare_times);
-    return (uint64_t)times[BATCHES / 2] / BATCH_HITS;
+    return median(times, COLD_HITS);
 }
 
 // What `arm` sets at the event of a probe of this process. `ring` is emptied meanwhile when it is
 // mapped then; NULL: there is none.
-static uint64_t cost_of(const struct perf_event_attr *like, bool is_emulated,
-                        bool (*arm)(void *ctx, int event), void *ctx, PerfRing *ring)
+static ProbeCost cost_of(const struct perf_event_attr *like, bool is_emulated,
+                         bool (*arm)(void *ctx, int event), void *ctx, PerfRing *ring)
 {
     void (*probed)(void) = is_emulated ? probe_cost_emulated : probe_cost_stepped;
     Arena arena = {0};
     struct perf_event_attr attr = *like;
     const char *path;
-    uint64_t ns = 0, offset;
+    ProbeCost cost = {0};
+    uint64_t offset;
+    uint8_t *memory = arena_array(&arena, uint8_t, COLD_BYTES);
+    memset(memory, 1, COLD_BYTES); // else all pages are one page of zeros
     attr.inherit = attr.enable_on_exec = 0;
     attr.disabled = 1;
     attr.watermark = 0;
@@ -100,14 +128,17 @@ static uint64_t cost_of(const struct perf_event_attr *like, bool is_emulated,
         fd = perf_event_open(&attr, 0, -1, -1);
     }
     uint64_t bare = time_of_call(NULL, probed);
+    uint64_t cold_bare = time_of_cold_call(NULL, probed, memory);
     if (fd >= 0 && arm(ctx, fd)) {
-        uint64_t probed_ns = time_of_call(ring, probed);
-        ns = probed_ns > bare ? probed_ns - bare : 0;
+        uint64_t warm = time_of_call(ring, probed);
+        uint64_t cold = time_of_cold_call(ring, probed, memory);
+        cost.warm_ns = warm - MIN(bare, warm);
+        cost.cold_ns = MAX(cold - MIN(cold_bare, cold), cost.warm_ns);
     }
     if (fd >= 0)
         close(fd);
     arena_deinit(&arena);
-    return ns;
+    return cost;
 }
 
 static bool map_and_enable(void *ctx, int event)
@@ -115,17 +146,17 @@ static bool map_and_enable(void *ctx, int event)
     return ring_map(event, RING_PAGES, ctx) && ioctl(event, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
 
-uint64_t probe_cost_ns(const struct perf_event_attr *like, bool is_emulated)
+ProbeCost probe_cost(const struct perf_event_attr *like, bool is_emulated)
 {
     PerfRing ring = {0};
-    uint64_t ns = cost_of(like, is_emulated, map_and_enable, &ring, &ring);
+    ProbeCost cost = cost_of(like, is_emulated, map_and_enable, &ring, &ring);
     if (ring.page)
         ring_unmap(&ring);
-    return ns;
+    return cost;
 }
 
-uint64_t probe_cost_by_ns(const struct perf_event_attr *like, bool is_emulated,
-                          bool (*arm)(void *ctx, int event), void *ctx)
+ProbeCost probe_cost_by(const struct perf_event_attr *like, bool is_emulated,
+                        bool (*arm)(void *ctx, int event), void *ctx)
 {
     return cost_of(like, is_emulated, arm, ctx, NULL);
 }

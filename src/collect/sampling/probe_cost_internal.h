@@ -8,13 +8,19 @@
 
 #include <linux/perf_event.h>
 
-// Measures with the attributes of the recording's event, in nanoseconds a hit: how the kernel takes
-// the hit and copies the sample. 0: it cannot be measured. Takes a few milliseconds.
+// What one hit takes of the program's processor time, in nanoseconds. 0: not known.
+typedef struct ProbeCost {
+    uint64_t warm_ns; // one hit after the other
+    uint64_t cold_ns; // where the program used much other memory before: not less than warm_ns
+} ProbeCost;
+
+// Measures with the attributes of the recording's event how the kernel takes the hit and copies the
+// sample. All 0: it cannot be measured. Takes about ten milliseconds.
 // `is_emulated`: the kernel need not single-step the probed instruction.
-uint64_t probe_cost_ns(const struct perf_event_attr *attr, bool is_emulated);
+ProbeCost probe_cost(const struct perf_event_attr *attr, bool is_emulated);
 // The same of what `arm` sets at the probe of the event that it gets, which is disabled. It returns
 // false when it cannot.
-uint64_t probe_cost_by_ns(const struct perf_event_attr *attr, bool is_emulated,
-                          bool (*arm)(void *ctx, int event), void *ctx);
+ProbeCost probe_cost_by(const struct perf_event_attr *attr, bool is_emulated,
+                        bool (*arm)(void *ctx, int event), void *ctx);
 
 #endif // COLLECT_SAMPLING_PROBE_COST_INTERNAL_H
