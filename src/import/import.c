@@ -121,13 +121,20 @@ static bool is_callgrind(Bytes head)
     return false;
 }
 
+// The text of the kernel's tracer, whose lines resemble perf script's and folded stacks.
+static bool is_kernel_trace(Str text)
+{
+    return str_starts_with(text, STR("# tracer: "));
+}
+
 // The text of perf script, also such that has a field which is not read: the reader names it.
 static bool is_perf_script(Bytes head)
 {
     ScriptForm form;
     Error err = {0};
     Str text = plain_text(head);
-    return text.len && (script_form_find(text, &form, &err) || err.kind == ERROR_FORMAT);
+    return text.len && !is_kernel_trace(text) &&
+           (script_form_find(text, &form, &err) || err.kind == ERROR_FORMAT);
 }
 
 static bool is_folded(Bytes head)
@@ -138,7 +145,8 @@ static bool is_folded(Bytes head)
         Str rest = str_from_bytes(head), line;
         return str_next_line(&rest, &line) && folded_is(bytes_from_str(line));
     }
-    return !is_json(text) && folded_is(bytes_from_str(text)) && !trace_fields_alone(text, true);
+    return !is_json(text) && !is_kernel_trace(text) && folded_is(bytes_from_str(text)) &&
+           !trace_fields_alone(text, true);
 }
 
 // A plain profile.proto begins with its first sample type, a short message of two small numbers, or
@@ -179,6 +187,7 @@ const ImportFormat import_formats[] = {
     {"Firefox profile", "the Firefox Profiler, Firefox, samply, simpleperf", is_firefox,
      .read = import_firefox},
     {"callgrind", "valgrind --tool=callgrind", is_callgrind, .read = import_callgrind},
+    {"bpftrace", "bpftrace: @[kstack, ustack] = count()", bpftrace_is, .read = import_bpftrace},
     {"perf script", "perf script (text)", is_perf_script, .read = import_perf_script},
     {"DTrace", "dtrace: @[ustack()] = count()", dtrace_is, .read = import_dtrace},
     {"folded stacks", "stackcollapse scripts, inferno, async-profiler", is_folded,

@@ -16,8 +16,12 @@ enum {
     PERIOD_WIDTH = 10,
     ADDRESS_WIDTH = 16,
     MISC_WIDTH = 6,
+    FLAGS_WIDTH = 24,         // filled up with spaces, or all spaces
     CPU_WIDTH_OF_LATENCY = 3, // with perf script --latency, without brackets
 };
+
+#define FIELDS_HINT                                                                                \
+    "write the text with: perf script -F comm,pid,tid,cpu,time,event,period,ip,sym,symoff,dso"
 
 // ---- Words -----------------------------------------------------------------
 
@@ -308,13 +312,15 @@ static bool read_rest(Reading *r)
         r->h->fields |= SCRIPT_RECORD;
         return true;
     }
-    bool is_column =
-        is_hex(first.word) && (first.width == ADDRESS_WIDTH || first.width == ADDRESS_WIDTH + 1);
+    // The column of flags of which there are none.
+    bool is_behind_flags = first.width >= FLAGS_WIDTH + ADDRESS_WIDTH;
+    size_t width = first.width - (is_behind_flags ? FLAGS_WIDTH : 0);
+    bool is_column = is_hex(first.word) && (width == ADDRESS_WIDTH || width == ADDRESS_WIDTH + 1);
     bool is_trace = script_is_tracepoint(r->h->event);
     bool is_flags = first.width > first.word.len + 1 && is_flag_word(first.word);
     if (!is_column && !is_trace && !is_flags)
         return false;
-    size_t at = find_ip_column(rest, 0);
+    size_t at = find_ip_column(rest, is_behind_flags && width == ADDRESS_WIDTH ? first.end : 0);
     if (at == SIZE_MAX) { // trace, flags or `addr` with its symbol
         r->h->fields |= is_column ? SCRIPT_ADDR : 0;
         return true;
@@ -373,7 +379,8 @@ static bool is_comm_alone(const ScriptForm *form, Str line, ScriptHeader *h)
         (ScriptHeader){.cpu = UINT32_MAX, .time_ns = INT64_MIN, .period = 1, .fields = SCRIPT_COMM};
     h->comm = str_trim(line);
     return h->comm.len && str_ends_with(line, STR(" ")) &&
-           (line.len == COMM_WIDTH + 1 || form->has_tab_frames);
+           (line.len == COMM_WIDTH + 1 || line.len == COMM_WIDTH + 1 + FLAGS_WIDTH ||
+            form->has_tab_frames);
 }
 
 // Perf ends each line of these with a space, an address or a place.
@@ -384,8 +391,20 @@ static bool parse_weak(const ScriptForm *form, Str line, ScriptHeader *ret)
     return ok && (ret->fields & (SCRIPT_PLACE | SCRIPT_ADDR) || str_ends_with(line, STR(" ")));
 }
 
+static bool is_instruction(Str text)
+{
+    return str_starts_with(text, STR("insn:")) || str_starts_with(text, STR("ilen:"));
+}
+
+// The bytes of the instruction are the last field of a line.
+static Str without_instruction(Str line)
+{
+    return str_slice(line, 0, MIN(str_find(line, STR(" ilen: ")), str_find(line, STR(" insn: "))));
+}
+
 bool script_header_parse(const ScriptForm *form, Str line, ScriptHeader *ret)
 {
+    line = without_instruction(line);
     if (form->is_weak)
         return parse_weak(form, line, ret) &&
                (form->weak_fields == 0 || ret->fields == form->weak_fields);
@@ -542,10 +561,44 @@ static bool has_time(Str line)
     return false;
 }
 
+// What the lines hold beside ids when no field of the samples is among them.
+typedef struct BareLines {
+    bool has_instruction; // " ilen: 3 insn: 48 89 e7"
+    bool has_trace;       // "NR 12 (0, 7ffd69dfeb6c)"
+    bool has_others;
+} BareLines;
+
+static BareLines bare_lines(Str head)
+{
+    BareLines b = {0};
+    Str line;
+    for (unsigned i = 0; i < LINES_LOOKED_AT && !b.has_others && str_next_line(&head, &line); i++) {
+        line = str_trim(line);
+        Column first = column_at(line, 0);
+        if (is_misc(first.word))
+            line = str_trim(str_slice(line, first.end, line.len));
+        if (is_instruction(line))
+            b.has_instruction = true;
+        else if (trace_fields_alone(line, false))
+            b.has_trace = true;
+        else if (line.len && !is_decimal(line))
+            b.has_others = true;
+    }
+    return b;
+}
+
 // Says which field stands in the way of a text that has the times of samples.
 static bool refuse(Str head, const Survey *s, Error *err)
 {
-    if (trace_fields_alone(head, false)) {
+    BareLines bare = bare_lines(head);
+    if (bare.has_instruction && !bare.has_trace && !bare.has_others) {
+        error_set(err, ERROR_FORMAT,
+                  "perf script's field 'insn' is not read without another field of the samples");
+        return error_hint(err, FIELDS_HINT);
+    }
+    bool has_header = s->headers || has_time(s->other);
+    if (trace_fields_alone(head, false) || (bare.has_trace && !bare.has_others) ||
+        (has_header && trace_fields_alone(s->other, false))) {
         error_set(err, ERROR_FORMAT, "perf script's field 'trace' is not read without 'event'");
         return error_hint(err, TRACE_FIELDS_HINT);
     }
@@ -558,8 +611,14 @@ static bool refuse(Str head, const Survey *s, Error *err)
         error_set(err, ERROR_FORMAT,
                   "perf script: the line '%" STR_FMT "' has a field that is not known",
                   STR_ARG(line));
-    return error_hint(err, "write the text with: perf script -F "
-                           "comm,pid,tid,cpu,time,event,period,ip,sym,symoff,dso");
+    return error_hint(err, FIELDS_HINT);
+}
+
+static bool holds_trace(const ScriptForm *form, Str head, const Survey *s)
+{
+    BareLines bare = bare_lines(head);
+    return trace_fields_alone(head, false) || (s->others && trace_fields_alone(s->other, false)) ||
+           (form->is_weak && bare.has_trace && !bare.has_others);
 }
 
 bool script_form_find(Str head, ScriptForm *ret, Error *err)
@@ -579,7 +638,7 @@ bool script_form_find(Str head, ScriptForm *ret, Error *err)
         // Without a comm all lines must agree: else the comm is a number.
         if (explained && (form.has_comm || s.others == 0)) {
             // The fields of tracepoints end the comm where no event stands between them.
-            if (!(s.fields & SCRIPT_EVENT) && trace_fields_alone(head, false))
+            if (!(s.fields & SCRIPT_EVENT) && holds_trace(&form, head, &s))
                 return refuse(head, &s, err ? err : &ignored);
             form_complete(&form, &s);
             *ret = form;

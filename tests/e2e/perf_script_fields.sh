@@ -16,6 +16,8 @@ perf script -i small.data -F comm,pid,tid,cpu,time,event,period,ip,sym,dso >prob
 fields() { python3 "$TOP/tests/tools/perf_script_fields.py" "$ASSAY" small.data --part "${PART:-1/8}" "$@" >out; }
 fields
 verdict "pairs of fields are read by their shape" $?
+fields --others
+verdict "fields that are not imported are passed over or named" $?
 if [ -n "${PART:-}" ]; then
     fields --with-default
     verdict "pairs of fields beside perf's own choice" $?

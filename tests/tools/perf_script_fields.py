@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""perf_script_fields.py ASSAY PERF_DATA [--with-default] [--part N/M]
+"""perf_script_fields.py ASSAY PERF_DATA [--with-default | --others] [--part N/M]
 
 Writes the text of perf script for every pair of 14 fields, with stacks and with -G, and reads it
 with assay. What assay does not refuse must hold what the fields say: the number of samples, the
 sums of periods by event, the comms, the ids, the times, the symbols and objects of every stack.
---with-default adds each pair to perf's own choice of fields instead. --part takes each M-th text. The truth is perf's own text
+--with-default adds each pair to perf's own choice of fields instead; --others pairs each with fields that
+assay does not import, which it passes over or names. --part takes each M-th text. The truth is perf's own text
 with all fields. Prints a line for each wrong text.
 """
 import collections
@@ -18,6 +19,8 @@ import subprocess
 import sys
 
 FIELDS = "comm tid pid time cpu event period ip sym dso symoff srcline addr misc".split()
+OTHERS = ("insn insnlen flags trace iregs uregs brstack brstacksym brstackoff callindent synth phys_addr "
+          "metric ipc tod data_page_size code_page_size ins_lat machine_pid vcpu cgroup").split()
 
 
 def perf(data, *args):
@@ -114,7 +117,7 @@ def one(assay, data, fields, want, in_line):
                           check=False)
     what = f"-F {option}{' -G' * in_line}: "
     if done.returncode:
-        return "field" in done.stderr, "refused", f"{what}refused: {done.stderr.splitlines()[0]}"
+        return re.search("field '[a-z_-]+' is not read", done.stderr) is not None, "refused", f"{what}refused: {done.stderr.splitlines()[0]}"
     has = set(fields)
     if fields[0] == "default":
         has |= {"comm", "tid", "time", "event", "period", "ip", "sym", "dso"}
@@ -128,7 +131,10 @@ def main():
     assert len(want) > 20
     tally, ok = collections.Counter(), True
     nth, of = map(int, sys.argv[sys.argv.index("--part") + 1].split("/")) if "--part" in sys.argv else (0, 1)
-    texts = list(itertools.product(itertools.combinations(FIELDS, 2), (False, True)))[nth::of]
+    pairs = itertools.combinations(FIELDS, 2)
+    if "--others" in sys.argv:
+        pairs = [(other,) for other in OTHERS] + list(itertools.product(FIELDS, OTHERS))
+    texts = list(itertools.product(pairs, (False, True)))[nth::of]
     default = ["default"] if "--with-default" in sys.argv else []
     # perf waits for addr2line most of the time.
     with concurrent.futures.ThreadPoolExecutor(max_workers=2 * (os.cpu_count() or 1)) as pool:

@@ -15,6 +15,10 @@ MUST_CHECK bool import_sample_report(Bytes file, Profile *p, Error *err);
 bool dtrace_is(Bytes head);
 MUST_CHECK bool import_dtrace(Bytes file, Profile *p, Error *err);
 
+// Maps of bpftrace whose keys hold stacks: @[kstack, ustack, comm] = count(). Each map is a metric.
+bool bpftrace_is(Bytes head);
+MUST_CHECK bool import_bpftrace(Bytes file, Profile *p, Error *err);
+
 // VTune's report top-down or callstacks as CSV, with processor time by stack.
 bool vtune_is(Bytes head);
 MUST_CHECK bool import_vtune(Bytes file, Profile *p, Error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks of named functions -> Profile: austin, DTrace, Instruments, Java
+// Stacks of named functions -> Profile: austin, bpftrace, DTrace, Instruments, Java
 // Flight Recordings, Safari, sample, VTune. The
 // files are those of the fuzzer's corpus.
 
@@ -24,6 +24,13 @@ static const Case cases[] = {
      "_start;main;copy(char const*, int);memcpy 12\n"
      "0xfffffd7fff1a2b3c;sys_syscall;gethrtime_unscaled 3\n"
      "_start;main 5\n"},
+    {"bpftrace.txt", "bpftrace",
+     "do_page_fault;up_read 2\n"
+     "worker;42;main;0x55e4a1b2c3d4;std::map<int, int>::find(int);do_syscall_64;schedule 7\n"
+     "readline;do_idle 3\n"
+     "bash;write 5\n"
+     "kworker/0:1 4\n"
+     "malloc 0\n"},
     {"vtune.csv", "VTune CSV",
      "Total;_start;main 250000000\n"
      "Total;_start;main;std::map<int, int>::find 1500000000\n"
@@ -109,6 +116,17 @@ static void modules_files_and_lines_are_kept(void **state)
     assert_str(profile_text(&p, p.modules.path.at[p.frames.module.at[leaf(0).v].v]), "libc.so.1");
     assert_int_equal(p.frames.flags.at[leaf(1).v] & FRAME_KERNEL, FRAME_KERNEL);
     assert_int_equal(p.frames.flags.at[leaf(0).v] & FRAME_KERNEL, 0);
+
+    // Each map is a metric; a histogram is no number.
+    assert_ok(import_as(load("bpftrace.txt"), "bpftrace"), &err);
+    assert_str(profile_text(&p, p.modules.path.at[p.frames.module.at[leaf(2).v].v]), "");
+    FrameId caller = p.stacks.frame.at[p.stacks.parent.at[p.samples.stack.at[2].v].v];
+    assert_str(profile_text(&p, p.modules.path.at[p.frames.module.at[caller.v].v]),
+               "/usr/bin/bash");
+    assert_int_equal(p.metrics.name.len, 2);
+    assert_str(profile_text(&p, p.metrics.name.at[1]), "sizes");
+    assert_int_equal(p.samples.values[1].at[5], 64);
+    assert_int_equal(p.notes.key.len, 2);
 
     assert_ok(import_as(load("austin.txt"), "austin"), &err);
     f = leaf(1);

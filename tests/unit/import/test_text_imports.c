@@ -213,6 +213,49 @@ static void perf_script_names_a_field_that_it_does_not_read(void **state)
                "\t0000000000401000\tinsn: 48 89 e5  # PRED\n");
     assert_error(import_bytes(bytes_from_str(text), NULL, &p, &format, &err), &err, ERROR_FORMAT,
                  "'brstackinsn' is not read");
+    static const struct {
+        Str text;
+        const char *field;
+    } cases[] = {
+        {STR("\n insn: 81 fe bb 00 00 00\n\n\n"), "'insn' is not read without"},
+        {STR(" ilen: 3 insn: 48 89 e7\n ilen: 7 insn: 80 25 52 86 01 00 df\n"),
+         "'insn' is not read without"},
+        {STR("20324 NR 12 (0, 7ffdfd97162c, 0, 37f)\n20324 \n20324 NR 9 (0, 2000, 3, 22)\n"),
+         "'trace' is not read without 'event'"},
+        {STR(" 2128.8: NR 12 (0, 7ffdfd97162c, 0, 37f)\n 2128.9: \n"),
+         "'trace' is not read without 'event'"},
+        {STR("K     NR 12 (0, 7ffdfd97162c, 0, 37f)\nU     \n"),
+         "'trace' is not read without 'event'"},
+        {STR("NR 12 (0, 7ffdfd97162c, 0, 37f)\n insn: 81 fe bb\n"),
+         "'trace' is not read without 'event'"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        err = (Error){0};
+        assert_error(import_bytes(bytes_from_str(cases[i].text), NULL, &p, &format, &err), &err,
+                     ERROR_FORMAT, cases[i].field);
+        assert_non_null(strstr(err.hint, "perf script -F"));
+    }
+}
+
+// The bytes of instructions, and the column of flags, which perf fills up with spaces.
+static void perf_script_passes_over_instructions_and_flags(void **state)
+{
+    (void)state;
+    static const Str texts[] = {
+        STR(" 6334  insn: 48 89 e7\n 6334  insn: 80 25 52 86 01 00 df\n"),
+        STR("           named  ilen: 3 insn: 48 89 e7\n           named  ilen: 7 insn: 80 25\n"),
+        STR(" 2051.392591:  insn: 48 89 e7\n 2051.392604:  insn: 80 25 52 86 01 00 df\n"),
+        STR("named page-faults:u:  insn: 48 89 e7\nnamed page-faults:u:  insn: 80 25\n"),
+        STR("                                       0\n                                7f12a0b0\n"),
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        Profile p;
+        Error err = {0};
+        assert_ok(import_perf_script(bytes_from_str(texts[i]), &p, &err), &err);
+        assert_int_equal(p.samples.stack.len, 2);
+        assert_int_equal(p.notes.key.len, 0);
+        profile_deinit(&p);
+    }
 }
 
 static void perf_script_keeps_the_lines_of_srcline(void **state)
@@ -370,6 +413,27 @@ static void known_formats_that_are_not_read_are_named(void **state)
              "ELF\2\1\1"),
          "a program", "assay record"},
         {STR("TN:\nSF:a.c\n"), "lcov", "assay cover"},
+        {STR("SF:a.c\nDA:1,2\nend_of_record\n"), "lcov", "assay cover"},
+        {STR("mode: set\na/b.go:3.2,4.5 1 1\n"), "Go's counts of lines", "assay cover"},
+        {STR("adcg*22B1234"), "gcc's counts", "assay cover"},
+        {STR("oncg*22B1234"), "gcc's notes", "assay cover"},
+        {STR("go 1.22 trace\0\0\0\1"), "execution trace of Go", "go tool trace -pprof"},
+        {STR("Nettrace\x14\0\0\0!FastSerialization.1"), ".NET", "dotnet-trace convert"},
+        {STR("SIMPLEPERF\1\0"), "simpleperf's report", "perf.data"},
+        {STR("\xff\xfem\0a\0i\0n\0 \0001\0"), "UTF-16", "iconv"},
+        {STR("# tracer: nop\n#\n  sh-1 [0] d... 1.0: f: 1\n"), "kernel's tracer",
+         "assay record -e"},
+        {STR("# To display the perf.data header info, please use --header/--header-only options.\n"
+             "#\n    45.32%  csv  csv  [.] main\n"),
+         "perf report", "perf.data"},
+        {STR("\tSun Nov 29 2026 Time and Allocation Profiling Report  (Final)\n\n"
+             "MAIN MAIN 116 0 0.0 0.0 100.0 100.0\n"),
+         "GHC's profile", "inferno-collapse-ghcprof"},
+        {STR("{\n  \"code\": [\n  {\n    \"name\": \"/usr/bin/node\",\n    \"type\": "
+             "\"SHARED_LIB\"\n"),
+         "V8's log as JSON", "--cpu-prof"},
+        {STR("{\"head\":{\"callFrame\":{},\"selfSize\":0,\"children\":[]},\"samples\":[]}"),
+         "heap profile of V8", "DevTools"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         Profile p;
@@ -563,6 +627,7 @@ int main(void)
         cmocka_unit_test(perf_script_counts_lines_that_are_none),
         cmocka_unit_test(perf_script_reads_each_field_by_its_shape),
         cmocka_unit_test(perf_script_names_a_field_that_it_does_not_read),
+        cmocka_unit_test(perf_script_passes_over_instructions_and_flags),
         cmocka_unit_test(files_of_the_kernel_are_the_kernels),
         cmocka_unit_test(perf_script_keeps_the_lines_of_srcline),
         cmocka_unit_test(cut_at_each_byte_perf_script_gives_its_whole_part),
