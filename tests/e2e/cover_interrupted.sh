@@ -102,8 +102,11 @@ interrupt stop-first "$ASSAY" cover run -f -o res -- cargo test
 verdict "before the first program has ended" \
     "$([ $status -eq 130 ] && grep -q 'the run was interrupted.*--continuous' err && ! grep -q 'built to count' err &&
         ! grep -q build.rs out; echo $?)"
+verdict "both programs are named" "$(grep "without counts: .*interrupted, or not started" err | grep "'slow-" | grep -q "'second-"; echo $?)"
 interrupt stop-second "$ASSAY" cover run -f -o res -- cargo test
 verdict "later: says so" "$([ $status -eq 130 ] && grep -q 'the run was interrupted: .*--continuous' err; echo $?)"
+verdict "and names the program that had not" \
+    "$(grep "without counts: 'second-[0-9a-f]*'; interrupted, or not started" err | grep -vq "'slow-"; echo $?)"
 "$ASSAY" cover export -f -o res.info res 2>err
 verdict "and counts the programs that had ended" "$(grep -qx DA:2,1 res.info && grep -qx DA:5,0 res.info; echo $?)"
 verdict "a build script has no row" "$(! grep -q build.rs out && ! grep -q build.rs res.info; echo $?)"

@@ -42,6 +42,22 @@ for llvm in 14 16 19; do
         "$ASSAY" cover merge -f -j 2 --profdata-version $version -o threads.profdata ./*.profraw
         check "LLVM $llvm: whatever the threads" cmp ours.profdata threads.profdata
     fi
+    # Without an option: the counts are read by every LLVM that reads the version, and it is said which do.
+    "$ASSAY" cover merge -f -o chosen.profdata ./*.profraw 2>err
+    "$ASSAY" cover merge -f --profdata-version 7 -o old.profdata ./*.profraw 2>old.err
+    if [ $llvm -lt 18 ]; then
+        check "LLVM $llvm: ids and an older reader: said how" grep -q 'LLVM 16 and later; --profdata-version 7' err
+    else
+        check "LLVM $llvm: nothing is said of older readers" test ! -s err
+    fi
+    check "LLVM $llvm: ids that are left out are said" grep -q 'version 7 holds no binary ids' old.err
+    counts_of() { "llvm-profdata-$1" merge -text -o - "$2"; }
+    for reader in 14 15 16 19 22; do
+        command -v "llvm-profdata-$reader" >/dev/null || continue
+        check "LLVM $llvm: version 7 is read by LLVM $reader" diff <(counts_of $llvm theirs.profdata) <(counts_of $reader old.profdata)
+        [ $reader -lt 16 ] || check "LLVM $llvm: version 9 is read by LLVM $reader" \
+            diff <(counts_of $llvm theirs.profdata) <(counts_of $reader chosen.profdata)
+    done
     # A wrong size of the first binary id: at offset 16 + ids' own place in the raw header.
     python3 - $llvm <<'END'
 import struct, sys

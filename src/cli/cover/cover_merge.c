@@ -289,6 +289,20 @@ static bool encode(const CoverMergeCliOptions *o, CoverCounts *c, StrBuf *out, E
     return cover_counts_write(c, is_text(o) ? 0 : version_for(o, c), o->sparse, out, err);
 }
 
+// LLVM 14 to 17 write raw profiles of one version, of which 14 and 15 do not read version 9.
+static void say_about_ids(const CoverMergeCliOptions *o, const CoverCounts *c, uint32_t version)
+{
+    enum { RAW_OF_LLVM_17 = 8 };
+    if (is_text(o) || c->binary_ids.len == 0)
+        return;
+    if (version < 9)
+        cli_say("version %u holds no binary ids of programs; 9 does", version);
+    else if (version == 9 && !o->format_version && c->raw_version &&
+             c->raw_version <= RAW_OF_LLVM_17)
+        cli_say("version 9 keeps the binary ids of the programs and is for LLVM 16 and later; "
+                "--profdata-version 7 leaves them out, for LLVM 13 to 15");
+}
+
 static int write_out(const CoverMergeCliOptions *o, CoverCounts *c, OutputMode mode)
 {
     Error err;
@@ -302,6 +316,7 @@ static int write_out(const CoverMergeCliOptions *o, CoverCounts *c, OutputMode m
     } else if (!os_write_file_synced(o->output, bytes_from_str(strbuf_str(&out)), mode, &err)) {
         status = cli_fail(&err);
     }
+    say_about_ids(o, c, version);
     if (!is_text(o) && c->vtables.names.len && version < 12)
         cli_say("version %u holds no virtual tables of value profiles; 12 does", version);
     if (!is_text(o) && c->traces.at.len && version < 12)

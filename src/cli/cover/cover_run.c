@@ -150,23 +150,53 @@ static void say_why_nothing(const CoverSession *s)
                 STR_ARG(program->path));
 }
 
+enum { NAMED_MAX = 3 };
+
+// Lists programs by their names: "'one', 'two', 'three' and 3 more".
+static void add_name(StrBuf *names, size_t number, Str path)
+{
+    Str name = str_base_name(path);
+    if (number <= NAMED_MAX)
+        strbuf_printf(names, "%s'%" STR_FMT "'", number > 1 ? ", " : "", STR_ARG(name));
+}
+
+static void end_names(StrBuf *names, size_t count)
+{
+    if (count > NAMED_MAX)
+        strbuf_printf(names, " and %zu more", count - NAMED_MAX);
+}
+
+// The programs of cargo's that wrote no counts. If an interrupted run has no counts at all, its
+// objects were not looked for: these are then all that cargo built.
+static size_t list_silent_programs(const CoverSession *s, StrBuf *names)
+{
+    size_t silent = 0;
+    const CoverObjects *objects = &s->run.objects;
+    const StrVec *built = &s->sources.always;
+    for (size_t i = 0; i < objects->found.len; i++)
+        if (!objects->found.at[i].matched && !str_ends_with(objects->found.at[i].path, STR(".so")))
+            add_name(names, ++silent, objects->found.at[i].path);
+    for (size_t i = 0; i < built->len && s->end.interrupted && objects->found.len == 0; i++)
+        if (!str_ends_with(built->at[i], STR(".so")))
+            add_name(names, ++silent, built->at[i]);
+    end_names(names, silent);
+    return silent;
+}
+
 // A program of cargo's that came to its end has counts.
 static void say_silent_programs(const CoverSession *s)
 {
-    size_t silent = 0;
-    Str first = {0};
-    for (size_t i = 0; i < s->run.objects.found.len; i++) {
-        const CoverObject *object = &s->run.objects.found.at[i];
-        if (object->matched || str_ends_with(object->path, STR(".so")))
-            continue;
-        if (silent++ == 0)
-            first = str_base_name(object->path);
-    }
-    if (silent)
-        cli_say("%zu program%s wrote no counts, '%" STR_FMT "' first: crashed, killed, or not run "
-                "after an earlier one failed (cargo's --no-fail-fast)%s",
-                silent, plural_s(silent), STR_ARG(first),
+    StrBuf names = {0};
+    size_t silent = list_silent_programs(s, &names);
+    if (silent && s->end.interrupted)
+        cli_say("without counts: %" STR_FMT "; interrupted, or not started yet",
+                STR_ARG(strbuf_str(&names)));
+    else if (silent)
+        cli_say("%zu program%s wrote no counts: %" STR_FMT "; crashed, killed, or not run after an "
+                "earlier one failed (cargo's --no-fail-fast)%s",
+                silent, plural_s(silent), STR_ARG(strbuf_str(&names)),
                 s->o->continuous ? "" : "; --continuous keeps the counts of those that crash");
+    strbuf_deinit(&names);
 }
 
 static void say_results(const CoverSession *s)
@@ -176,7 +206,7 @@ static void say_results(const CoverSession *s)
         cli_say("the run was interrupted: the counts are of the programs that had ended%s",
                 s->o->continuous ? ", and of those that were ended by it"
                                  : "; --continuous keeps those of the others");
-    if (s->is_cargo && s->end.child.status && !s->o->per_test && !s->end.interrupted)
+    if (s->is_cargo && (s->end.child.status || s->end.interrupted) && !s->o->per_test)
         say_silent_programs(s);
     for (size_t i = 0; i < r->pool.refused.len; i++)
         cli_say("left out: %" STR_FMT, STR_ARG(r->pool.refused.at[i]));

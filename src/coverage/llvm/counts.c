@@ -205,6 +205,7 @@ static bool add_raw_profile(CoverCounts *c, Bytes file, size_t at, uint64_t weig
     c->is_saturated |= cover_layout_add(layout, &p, weight);
     c->site_mismatched += cover_layout_add_values(c->arena, layout, &p, weight, &c->is_saturated);
     take_variant(c, p.variant);
+    c->raw_version = MAX(c->raw_version, p.version);
     if (p.variant & PROF_VARIANT_TEMPORAL)
         cover_traces_add_raw(&c->traces, weight, &p);
     *size = p.size;
@@ -605,6 +606,7 @@ bool cover_counts_absorb(CoverCounts *c, const CoverCounts *from, Error *err)
     if (!check_variant(c, from->variant, err) || !absorb_layouts(c, from, err))
         return false;
     c->variant |= from->variant;
+    c->raw_version = MAX(c->raw_version, from->raw_version);
     c->profile_count += from->profile_count;
     absorb_rows(c, from);
     absorb_traces(c, &from->traces);

@@ -46,6 +46,7 @@ typedef struct CoverCounts {
     Table name_index;     // of rows by name_ref
     CoverLayouts layouts; // raw profiles; only in the end added function by function
     uint64_t variant;     // PROF_VARIANT_*
+    uint32_t raw_version; // the newest of the raw profiles; 0: there were none
     uint64_t profile_count;
     bool has_values;          // some function has value profiles
     BinaryIdVec binary_ids;   // of the programs that wrote the profiles
