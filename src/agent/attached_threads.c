@@ -20,6 +20,7 @@ static _Atomic uint32_t others;
 static uint32_t tid_offset;
 // 1 in the process that was attached to, 0 in its children: the kernel clears the page there.
 static uint8_t *is_here;
+static _Atomic uint64_t *calls_of_children;
 
 // ---- Threads ----------------------------------------------------------------------------
 
@@ -112,6 +113,8 @@ bool attach_enter(uint64_t sp, AttachedCall *ret)
     *ret = (AttachedCall){0};
     if (!t || !*is_here) {
         (void)atomic_fetch_add(&others, 1);
+        if (!*is_here && calls_of_children)
+            (void)atomic_fetch_add(calls_of_children, 1);
         return false;
     }
     // No other thread changes it.
@@ -132,6 +135,11 @@ void attach_leave(const AttachedCall *call)
     }
     uint32_t now = atomic_load_explicit(call->inside, memory_order_relaxed);
     atomic_store_explicit(call->inside, now - 1, memory_order_relaxed);
+}
+
+void attach_count_children(_Atomic uint64_t *to)
+{
+    calls_of_children = to;
 }
 
 bool attach_begin(WireAttach *a)

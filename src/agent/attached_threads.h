@@ -24,6 +24,9 @@ typedef struct AttachedCall {
 // Before the first call of a hook: fills in where the collector finds the threads and what is to
 // be undone. False: there is no memory.
 bool attach_begin(WireAttach *a);
+// Where to count calls of hooks in child processes, which share this memory and have the hooks,
+// too.
+void attach_count_children(_Atomic uint64_t *to);
 // At the begin of a hook: counts that this thread is inside. False: it must note nothing, because
 // it is in a child of the process, or because there are too many threads. `sp` is the hook's.
 bool attach_enter(uint64_t sp, AttachedCall *ret);

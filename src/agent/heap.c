@@ -412,6 +412,8 @@ static void choose_path(void)
         else if (!counts_threads && heap_sites_are_lone())
             path = HEAP_LONE;
     }
+    if (path == HEAP_SAMPLED)
+        heap_filter_start();
     atomic_store(&agent_heap_path, (uint8_t)path);
 }
 
@@ -444,6 +446,52 @@ HeapCounts *heap_thread_counts(void)
     count_threads();
     HeapThread *t = self ? self : make_self();
     return t ? &t->counts : NULL;
+}
+
+// ---- The filter of sampled blocks ---------------------------------------------------------
+
+// How many noted blocks have an address of each class. A slot and its count change together, under
+// the lock.
+static _Atomic uint32_t filter_counts[HEAP_FILTER_SLOTS];
+static _Atomic uint32_t filter_lock;
+
+static void filter_add(const void *block)
+{
+    unsigned slot = heap_filter_slot(block);
+    if (!heap_lock(&filter_lock)) {
+        heap_filter_keep(block);
+        return;
+    }
+    atomic_fetch_add(&filter_counts[slot], 1);
+    if (!atomic_load(&heap_filter[slot]))
+        atomic_store(&heap_filter[slot], 1);
+    heap_unlock(&filter_lock);
+}
+
+static void filter_remove(const void *block)
+{
+    unsigned slot = heap_filter_slot(block);
+    // Without the lock, and after an addition without it, the slot stays as it is.
+    if (!heap_lock(&filter_lock))
+        return;
+    uint32_t count = atomic_load(&filter_counts[slot]);
+    if (count)
+        atomic_store(&filter_counts[slot], count - 1);
+    if (count == 1 && atomic_load(&heap_filter[slot]) == 1)
+        atomic_store(&heap_filter[slot], 0);
+    heap_unlock(&filter_lock);
+}
+
+static void filter_clear(void)
+{
+    for (unsigned i = 0; heap_samples() && i < HEAP_FILTER_SLOTS; i++) {
+        if (!atomic_load_explicit(&filter_counts[i], memory_order_relaxed))
+            continue;
+        atomic_store(&filter_counts[i], 0);
+        if (atomic_load(&heap_filter[i]) == 1)
+            atomic_store(&heap_filter[i], 0);
+    }
+    atomic_store(&filter_lock, 0);
 }
 
 // ---- Blocks -----------------------------------------------------------------------------
@@ -495,7 +543,7 @@ static inline void note(HeapThread *t, const void *block, uint64_t size, const H
         return;
     }
     if (heap_samples())
-        atomic_fetch_add(heap_filter_slot(block), 1);
+        filter_add(block);
     else
         push_young(t, heap_row_of(block));
 }
@@ -598,7 +646,7 @@ static inline void note_free(HeapThread *t, const HeapBlock *b, const void *bloc
     }
     heap_site_freed(b, &call);
     if (heap_samples())
-        atomic_fetch_sub(heap_filter_slot(block), 1);
+        filter_remove(block);
 }
 
 void heap_freed(const void *block, const HeapCaller *caller, HeapBlock *ret)
@@ -802,6 +850,10 @@ void heap_start(const char *folder, uint32_t number, const WireSession *session)
     notes_maps = session->notes_mappings;
     if (heap_sites_open(folder, number, session))
         atomic_store(&agent_heap_is_on, true);
+#ifdef AGENT_ATTACHED // which has no functions before libc's
+    if (heap_samples())
+        heap_filter_start();
+#endif
     choose_path();
 }
 
@@ -823,8 +875,7 @@ void heap_after_fork(void)
         t->tid = sys_tid();
         leave(t);
     }
-    for (unsigned i = 0; i < HEAP_FILTER_SLOTS; i++)
-        atomic_store_explicit(&heap_filter[i], 0, memory_order_relaxed);
+    filter_clear();
 }
 
 void heap_before_threads(void)

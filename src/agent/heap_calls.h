@@ -30,13 +30,14 @@ static inline bool heap_call_passes(void)
 }
 
 // Counts a block that is not chosen, where blocks are sampled. False: it may be, and is not
-// counted.
+// counted. heap_until_chosen stays 0 where every block is noted, so that this is all that a call
+// has to ask.
 static inline bool heap_call_is_left_out(uint64_t size)
 {
-    int64_t until = heap_until_chosen;
-    if (UNLIKELY(until < 0 || (uint64_t)until < size))
+    uint64_t until = (uint64_t)heap_until_chosen;
+    if (size >= until)
         return false;
-    heap_until_chosen = until - (int64_t)size;
+    heap_until_chosen = (int64_t)(until - size);
     return true;
 }
 

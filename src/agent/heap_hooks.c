@@ -66,7 +66,10 @@ static void *early_alloc(size_t size)
     if (size > EARLY_BYTES)
         return NULL;
     uint64_t at = atomic_fetch_add(&early_used, align_up(size, EARLY_ALIGN));
-    return at + size <= EARLY_BYTES ? early + at : NULL;
+    if (at + size > EARLY_BYTES)
+        return NULL;
+    heap_filter_keep(early + at); // it must never get to libc's free
+    return early + at;
 }
 
 static void *next(const char *name)
@@ -169,12 +172,6 @@ static inline bool is_lone(void)
     return LIKELY(heap_path() == HEAP_LONE) && LIKELY(heap_call_passes());
 }
 
-// Whether a call that allocates is not noted, because blocks are sampled.
-static inline bool is_left_out(uint64_t size)
-{
-    return heap_path() == HEAP_SAMPLED && heap_call_is_left_out(size);
-}
-
 __attribute__((noinline)) static void *malloc_any(size_t size, const HeapCaller *caller)
 {
     if (UNLIKELY(!is_ready()))
@@ -188,14 +185,21 @@ __attribute__((noinline)) static void *malloc_any(size_t size, const HeapCaller 
     return block;
 }
 
+// Apart, as for the two below, so that the exported function saves no registers where blocks are
+// sampled.
+__attribute__((noinline)) static void *malloc_noted(size_t size, uint64_t pc, uint64_t sp,
+                                                    uint64_t fp)
+{
+    if (!is_lone())
+        return malloc_any(size, &(HeapCaller){pc, sp, fp});
+    void *block = behind.malloc(size);
+    return heap_allocated_lone(block, size, pc, sp, fp);
+}
+
 AGENT_EXPORT void *malloc(size_t size)
 {
-    if (is_left_out(size))
-        return behind.malloc(size);
-    if (!is_lone())
-        return malloc_any(size, HEAP_CALLER);
-    void *block = behind.malloc(size);
-    return heap_allocated_lone(block, size, HEAP_CALLER_WORDS);
+    return heap_call_is_left_out(size) ? behind.malloc(size)
+                                       : malloc_noted(size, HEAP_CALLER_WORDS);
 }
 
 __attribute__((noinline)) static void *calloc_any(size_t count, size_t size,
@@ -212,14 +216,19 @@ __attribute__((noinline)) static void *calloc_any(size_t count, size_t size,
     return block;
 }
 
+__attribute__((noinline)) static void *calloc_noted(size_t count, size_t size, uint64_t pc,
+                                                    uint64_t sp, uint64_t fp)
+{
+    if (!is_lone())
+        return calloc_any(count, size, &(HeapCaller){pc, sp, fp});
+    void *block = behind.calloc(count, size);
+    return heap_allocated_lone(block, count * size, pc, sp, fp);
+}
+
 AGENT_EXPORT void *calloc(size_t count, size_t size)
 {
-    if (is_left_out(count * size))
-        return behind.calloc(count, size);
-    if (!is_lone())
-        return calloc_any(count, size, HEAP_CALLER);
-    void *block = behind.calloc(count, size);
-    return heap_allocated_lone(block, count * size, HEAP_CALLER_WORDS);
+    return heap_call_is_left_out(count * size) ? behind.calloc(count, size)
+                                               : calloc_noted(count, size, HEAP_CALLER_WORDS);
 }
 
 __attribute__((noinline)) static void free_any(void *block, const HeapCaller *caller)
@@ -239,7 +248,6 @@ __attribute__((noinline)) static void free_any(void *block, const HeapCaller *ca
         heap_free_timed(&noted, heap_call_end(begun, noted.site ? noted.size : 0));
 }
 
-// Apart, so that `free` saves no registers where blocks are sampled.
 __attribute__((noinline)) static void free_noted(void *block, uint64_t pc, uint64_t sp, uint64_t fp)
 {
     if (is_lone() && LIKELY(heap_freed_lone(block, pc, sp)))
@@ -250,7 +258,7 @@ __attribute__((noinline)) static void free_noted(void *block, uint64_t pc, uint6
 
 AGENT_EXPORT void free(void *block)
 {
-    if (heap_path() == HEAP_SAMPLED && LIKELY(!heap_may_know(block) && !is_early(block)))
+    if (!heap_may_know(block))
         behind.free(block);
     else
         free_noted(block, HEAP_CALLER_WORDS);
@@ -322,8 +330,7 @@ static inline void *reallocate(void *block, size_t size, const HeapCaller *calle
 
 AGENT_EXPORT void *realloc(void *block, size_t size)
 {
-    if (heap_path() == HEAP_SAMPLED && !heap_may_know(block) && !is_early(block) &&
-        heap_call_is_left_out(size))
+    if (heap_path() == HEAP_SAMPLED && !heap_may_know(block) && heap_call_is_left_out(size))
         return behind.realloc(block, size);
     return reallocate(block, size, HEAP_CALLER);
 }

@@ -8,7 +8,8 @@
 #include "wire/timer.h"
 
 uint64_t heap_sample_bytes;
-_Atomic uint16_t heap_filter[HEAP_FILTER_SLOTS];
+_Atomic uint8_t heap_filter[HEAP_FILTER_SLOTS] = {HEAP_FILTER_KEPT};
+uint64_t heap_filter_mask;
 static __thread uint64_t state __attribute__((tls_model("initial-exec")));
 
 static uint64_t random_bits(void)
@@ -77,4 +78,16 @@ void heap_weigh(uint64_t size, HeapWeight *ret)
     ret->bytes = (uint64_t)(w * one * (double)size + 0.5);
     ret->var_blocks = (uint64_t)(w * w - w + 0.5);
     ret->var_bytes = (uint64_t)((w * w - w) * (s / kib) * (s / kib) + 0.5);
+}
+
+// ---- Noted blocks -----------------------------------------------------------------------
+
+void heap_filter_start(void)
+{
+    heap_filter_mask = HEAP_FILTER_SLOTS - 1;
+}
+
+void heap_filter_keep(const void *block)
+{
+    atomic_store(&heap_filter[heap_filter_slot(block)], HEAP_FILTER_KEPT);
 }

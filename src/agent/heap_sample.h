@@ -48,21 +48,31 @@ static inline HeapWeight heap_weight(uint64_t size)
 
 // ---- Noted blocks -----------------------------------------------------------------------
 
-// A filter before the table of blocks: how many noted blocks have an address of this class.
-enum { HEAP_FILTER_SLOTS = 1 << 13 };
-extern _Atomic uint16_t heap_filter[HEAP_FILTER_SLOTS];
+// A filter before the table of blocks: for each class of addresses, whether a noted block has such
+// an address. Every free looks at it, and at nothing else where it finds 0.
+enum {
+    HEAP_FILTER_SLOTS = 1 << 14,
+    HEAP_FILTER_GRANULE_BITS = 4,
+    HEAP_FILTER_KEPT = 2, // a slot that never becomes 0
+};
+extern _Atomic uint8_t heap_filter[HEAP_FILTER_SLOTS];
+// HEAP_FILTER_SLOTS - 1 from heap_filter_start on; before, all blocks have the first slot, which
+// is kept.
+extern uint64_t heap_filter_mask;
 
-// The number of blocks whose addresses are like this one.
-static inline _Atomic uint16_t *heap_filter_slot(const void *block)
+static inline unsigned heap_filter_slot(const void *block)
 {
-    uint64_t at = (uint64_t)(uintptr_t)block >> 4;
-    return &heap_filter[(at ^ at >> 13) & (HEAP_FILTER_SLOTS - 1)];
+    return (uint64_t)(uintptr_t)block >> HEAP_FILTER_GRANULE_BITS & (HEAP_FILTER_SLOTS - 1);
 }
 // Whether a block may be one that was noted.
 static inline bool heap_may_know(const void *block)
 {
-    return !heap_samples() ||
-           UNLIKELY(atomic_load_explicit(heap_filter_slot(block), memory_order_relaxed) != 0);
+    uint64_t slot = (uint64_t)(uintptr_t)block >> HEAP_FILTER_GRANULE_BITS & heap_filter_mask;
+    return UNLIKELY(atomic_load_explicit(&heap_filter[slot], memory_order_relaxed) != 0);
 }
+// Blocks are sampled, and the functions of libc are known: free may call libc's at once.
+void heap_filter_start(void);
+// Whatever comes, heap_may_know holds for this block.
+void heap_filter_keep(const void *block);
 
 #endif // AGENT_HEAP_SAMPLE_H

@@ -7,6 +7,7 @@
 #include "agent/environment.h"
 #include "agent/heap.h"
 #include "agent/heap_entries.h"
+#include "agent/heap_sites.h"
 #include "agent/mappings.h"
 #include "agent/records.h"
 #include "agent/ring.h"
@@ -122,6 +123,8 @@ static bool join_folder(const char *path)
     tell_process(true);
     heap_start(folder, agent_ring.number, agent_ring.session);
     heap_before_threads();
+    if (heap_is_on())
+        attach_count_children(&agent_heap->calls_of_children);
     return true;
 }
 

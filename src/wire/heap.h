@@ -122,6 +122,9 @@ typedef struct WireHeap {
     uint32_t sites_max;
     uint32_t entries_missed; // of these, that could not be
     _Atomic uint64_t stuck;  // updates left out because another thread held the site too long
+    // Calls of hooked functions in child processes of one that the agent was put into: they are
+    // not noted.
+    _Atomic uint64_t calls_of_children;
 } WireHeap;
 
 enum { WIRE_HEAP_HEAD = WIRE_PAGE };

@@ -43,6 +43,10 @@ check 'another static program that it executes instead is named' has_none 5 "./$
 check 'a crash: its blocks until then' works 139 "./$last" crash
 note() { record 7 "./$last" && "$ASSAY" report --notes heap.assay | tr -s ' \n' ' ' | grep -q "'./$last' is statically linked: [0-9]* functions were hooked at its first allocation"; }
 check 'a note says how it was recorded' note
+children() { works 7 "./$last" fork-late && "$ASSAY" report --notes heap.assay | tr -s ' \n' ' ' | grep -q '15 calls that allocate or free, of processes that the program forked, are not in this recording'; }
+check 'blocks of a child after the first allocation are left out, which a note says' children
+no_children() { record 7 "./$last" && ! "$ASSAY" report --notes heap.assay | grep -q 'calls that allocate or free'; }
+check '… and not where there is none' no_children
 duration() {
     timeout -s KILL 20 "$ASSAY" heap -q -f -o heap.assay --duration 0.3 -- ./glibc stays >out 2>err &
     local recorder=$! target rc
@@ -62,6 +66,15 @@ rm -f heap.assay
 check '--duration: the program goes on without the agent' duration
 strip -o stripped glibc
 check 'without symbols it is refused with the reason' fails 'statically linked, and loads no library' "$ASSAY" heap -f -o h.assay -- ./stripped
+hints() { # WORDS COMMAND…
+    local words=$1
+    shift
+    ! "$@" >out.log 2>err.log </dev/null && grep '^hint: ' err.log | grep -q -- "$words" || { cat err.log; return 1; }
+}
+check 'record --heap is refused, with what works' hints 'assay heap records its blocks' "$ASSAY" record --heap -f -o h.assay -- ./glibc
+if command -v go >/dev/null && ! readelf -lW "$(command -v go)" | grep -q INTERP; then
+    check "a Go program is refused, with what works" hints 'pprof.WriteHeapProfile' "$ASSAY" heap -f -o h.assay -- "$(command -v go)" version
+fi
 check '--copies is refused with the reason' fails 'cannot record copies' "$ASSAY" heap -f --copies -o h.assay -- ./glibc
 gate() { "$ASSAY" heap -q -f -o h.assay --max-allocs work=99 -- ./glibc nothing >out 2>err; [ $? = 5 ] && "$ASSAY" heap -q -f -o h.assay --max-allocs main=99 -- ./truth >out 2>err; [ $? = 3 ]; }
 

@@ -54,6 +54,8 @@ int main(int argc, char **argv)
     if (strcmp(how, "wait") == 0)
         usleep(300000);
     work(100);
+    if (strcmp(how, "fork-late") == 0) // a child with 10 blocks and 5 calls of free
+        status = child(0);
     if (strcmp(how, "crash") == 0) // SIGSEGV, after the blocks
         raise(SIGSEGV);
     if (strcmp(how, "stays") == 0) {

@@ -127,6 +127,14 @@ static bool find_entries(Heap *h, Error *err)
     if (!heap_entries_find(h->arena, program_file(h), &h->options->alloc_fns, &h->options->free_fns,
                            &h->entries, err))
         return false;
+    if (h->entries.is_go && h->program.is_static) {
+        (void)error_set(err, ERROR_UNSUPPORTED,
+                        "cannot record the heap of '%" STR_FMT "': Go's runtime allocates for it, "
+                        "and has no malloc",
+                        STR_ARG(program_file(h)));
+        return error_hint(err, "let it write its own heap profile (pprof.WriteHeapProfile, or "
+                               "/debug/pprof/heap), then: assay report PROFILE");
+    }
     if (h->entries.wire)
         h->sampling.heap_entries =
             bytes_over((const uint8_t *)h->entries.wire, sizeof(*h->entries.wire));
@@ -168,6 +176,12 @@ static void note_entries(const Heap *h, Profile *p)
 {
     const HeapEntries *e = &h->entries;
     bool names = e->allocator && !h->options->pid;
+    if (e->is_go)
+        profile_note(p, NOTE_WARNING, STR("go-heap"),
+                     "'%" STR_FMT "' is a Go program: what Go's runtime allocates is not in this "
+                     "recording, only the blocks of malloc; Go's own heap profile has the rest "
+                     "(pprof.WriteHeapProfile, which assay report reads)",
+                     STR_ARG(program_file(h)));
     if (e->wire && !h->program.is_static)
         profile_note(p, NOTE_INFO, STR("hooked-entries"),
                      "%u functions of '%" STR_FMT "' are hooked at their entries%s%s",

@@ -440,6 +440,7 @@ bool heap_entries_find(Arena *arena, Str path, const StrVec *alloc, const StrVec
         elf_symbols_load(arena, &f.elf, SHT_SYMTAB, &f.tables[0], &unread) &&
         elf_symbols_load(arena, &f.elf, SHT_DYNSYM, &f.tables[1], &unread) &&
         (identity = file.identity, true)) {
+        ret->is_go = elf_section_find(&f.elf, STR(".go.buildinfo")) != NULL;
         // First, so that the user's words about an allocator's function hold.
         ok = refuse_sanitizers(&f, path, err) && add_own(&f, path, alloc, false, err) &&
              add_own(&f, path, free, true, err);

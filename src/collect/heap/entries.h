@@ -14,6 +14,7 @@ typedef struct HeapEntries {
     WireEntries *wire;     // NULL: there is none
     const char *allocator; // of the functions that are known; NULL: none is linked in
     Str missed;            // a known function that cannot be hooked, and why; ""
+    bool is_go;            // a Go program, which allocates by its runtime
 } HeapEntries;
 
 // Finds the functions of known allocators (jemalloc, mimalloc, tcmalloc, a malloc of its own) among

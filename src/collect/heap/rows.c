@@ -335,7 +335,7 @@ static void note_sums(Profile *p, const AgentHeaps *heaps, bool copies)
 {
     uint32_t least = WIRE_SITES_MAX;
     uint64_t unknown = 0, nested = 0, no_room = 0, no_table = 0, stuck = 0, missed = 0;
-    uint64_t refused = 0;
+    uint64_t refused = 0, of_children = 0;
     for (size_t i = 0; i < heaps->at.len; i++) {
         const WireHeap *s = &heaps->at.at[i].sums;
         unknown += atomic_load(&s->unknown_frees);
@@ -344,6 +344,7 @@ static void note_sums(Profile *p, const AgentHeaps *heaps, bool copies)
         no_table += atomic_load(&s->no_table);
         stuck += atomic_load(&s->stuck);
         missed += s->entries_missed;
+        of_children += atomic_load(&s->calls_of_children);
         refused += s->sites_max == 0;
         if (s->sites_max && s->sites_max < least)
             least = s->sites_max;
@@ -385,6 +386,12 @@ static void note_sums(Profile *p, const AgentHeaps *heaps, bool copies)
                      "because their code may not be changed (SELinux, seccomp); what they gave out "
                      "is not in this recording",
                      missed);
+    if (of_children)
+        profile_note(p, NOTE_WARNING, STR("child-processes"),
+                     "%" PRIu64 " calls that allocate or free, of processes that the program "
+                     "forked, are not in this recording: blocks of children are recorded where "
+                     "the program is linked dynamically and started by assay heap",
+                     of_children);
     if (stuck)
         profile_note(p, NOTE_WARNING, STR("stuck"),
                      "%" PRIu64 " times another thread held a site's sums too long, and the sums "

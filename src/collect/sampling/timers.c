@@ -105,9 +105,11 @@ static bool check_program(const Program *p, const SamplingOptions *options, Erro
                         "cannot record the heap of '%" STR_FMT "': it is %s", STR_ARG(p->path),
                         p->is_static ? "statically linked, and loads no library"
                                      : "a 32-bit program");
-        return error_hint(err, p->is_static ? "link it dynamically, or keep its symbols: malloc is "
-                                              "found by them"
-                                            : "build it without -m32");
+        return error_hint(err, !p->is_static             ? "build it without -m32"
+                               : options->heap_with_time ? "assay heap records its blocks, if it "
+                                                           "has symbols, and assay record its time"
+                                                         : "link it dynamically, or keep its "
+                                                           "symbols: malloc is found by them");
     }
     if (p->is_static) {
         (void)error_set(err, ERROR_UNSUPPORTED,
