@@ -17,6 +17,7 @@ typedef struct Merging {
     U32Vec rows[TABLES_MAX]; // [table][row of `from`] its row of `into`; heap
     Table frames;            // of `into`, by content
     bool joins;              // `from` goes on where `into` ends: of the same processes
+    bool adds_heaps;         // accounts of the heap are added
 } Merging;
 
 static uint32_t mapped(const Merging *m, TableId table, uint32_t row)
@@ -544,14 +545,14 @@ static void mark_hosts(Merging *m, Str own, size_t own_processes)
 
 // ---- All ---------------------------------------------------------------------------------
 
-static bool can_merge(const Profile *p, Error *err)
+static bool can_merge(const Profile *p, bool adds_heaps, Error *err)
 {
     Str collector = profile_fact(p, STR(FACT_COLLECTOR));
     if (p->line_counts.line.len || p->cover_totals.count.len || p->region_counts.count.len) {
         (void)error_set(err, ERROR_UNSUPPORTED, "a recording of coverage is not joined like this");
         return error_hint(err, "use assay cover merge");
     }
-    if (str_equal(collector, STR(COLLECTOR_HEAP)))
+    if (str_equal(collector, STR(COLLECTOR_HEAP)) && !adds_heaps)
         return error_set(err, ERROR_UNSUPPORTED, "accounts of the heap cannot be joined");
     return true;
 }
@@ -561,7 +562,7 @@ static bool merge(Merging *merging, Error *err)
     Merging m = *merging;
     Profile *into = m.into;
     const Profile *from = m.from;
-    if (!can_merge(into, err) || !can_merge(from, err))
+    if (!can_merge(into, m.adds_heaps, err) || !can_merge(from, m.adds_heaps, err))
         return false;
     Str own_host = arena_str(&into->arena, profile_fact(into, STR(FACT_HOSTNAME)));
     size_t own_processes = into->processes.pid.len;
@@ -588,4 +589,9 @@ bool profile_merge(Profile *into, const Profile *from, Error *err)
 bool profile_join(Profile *into, const Profile *from, Error *err)
 {
     return merge(&(Merging){.into = into, .from = from, .joins = true}, err);
+}
+
+bool profile_merge_runs(Profile *into, const Profile *from, Error *err)
+{
+    return merge(&(Merging){.into = into, .from = from, .adds_heaps = true}, err);
 }

@@ -22,4 +22,8 @@ MUST_CHECK bool profile_merge(Profile *into, const Profile *from, Error *err);
 // start are one.
 MUST_CHECK bool profile_join(Profile *into, const Profile *from, Error *err);
 
+// The same as profile_merge for runs of one program whose values a view adds up: accounts of the
+// heap, too.
+MUST_CHECK bool profile_merge_runs(Profile *into, const Profile *from, Error *err);
+
 #endif // MODEL_MERGE_PROFILES_H

@@ -87,6 +87,18 @@ check 'is not replaced without --force' eval '! "$ASSAY" diff old.folded new.fol
 flame_has() { "$ASSAY" diff "$1" "$2" --flame "$3" >out 2>said && "$TOP/tests/tools/check_flame_change.py" "${@:3}"; }
 check 'a differential flame graph as a picture' flame_has old.folded new.folded more.svg fresh=u7,0 hot=g0,1000 warm=u,500 gone=
 check 'and the other way round' flame_has new.folded old.folded less.svg gone=u7,0 hot=g0,1010 warm=i,1300 fresh=
+# ---- What changed between sets of recordings -------------------------------------------
+set_of() { # set_of NAME HOT WARM THIRD VALUE: recordings of which each value differs by what stands in `by`
+    local n=0 d
+    for d in "${by[@]}"; do printf '%s\n' "main;hot $(($2 + d))" "main;warm $(($3 - d))" "main;$4 $(($5 + d))" >"$1.$((++n)).folded"; done
+}
+by=(3 -3 0) && set_of was 1000 500 gone 400 && by=(-2 2 0 0) && set_of now 1000 1300 fresh 300
+printf 'main;[stack cut: middle not copied];inner 10\n' >gap.folded
+check 'a page of sets has all of their recordings' eval '"$ASSAY" diff -a was.*.folded -b now.*.folded --html sets.html >sets.text 2>said && "$ASSAY" diff -a was.*.folded -b now.*.folded --json >sets.json &&
+    holds sets.html "\"runs\":3" && holds sets.html "\"runs\":4" && holds sets.html "\"total\":10400" && holds sets.html "\"total\":5700" && grep -q "means of 4 recordings" sets.html'
+check '… also those of the heap' eval '"$ASSAY" diff -a heap.assay heap.assay heap.assay -b heap.assay heap.assay --html heap-sets.html >out 2>&1 && holds heap-sets.html "\"runs\":3" && holds heap-sets.html "\"runs\":2"'
+check '… and so has the picture' eval '"$ASSAY" diff -a was.*.folded -b now.*.folded --flame sets.svg >out 2>said && "$TOP/tests/tools/check_flame_change.py" sets.svg fresh=u7,0 hot=g0,4000 warm=u,2000 gone='
+check 'a page of a gap in a stack' view gap.folded --html gap.html
 mkdir -p before after && printf 'volatile unsigned sink;\nint main(void) { for (unsigned i = 0; i < 20000000; i++) sink += i; return 0; }\n' >before/moved.c &&
     { printf '\n\n\n' && cat before/moved.c; } >after/moved.c && gcc -g -O1 -o before/moved before/moved.c && gcc -g -O1 -o after/moved after/moved.c &&
     "$ASSAY" record -o before.assay -- before/moved >out 2>&1 && "$ASSAY" record -o after.assay -- after/moved >out 2>&1 && "$ASSAY" diff before.assay after.assay --html moved-diff.html >out 2>&1
@@ -122,6 +134,9 @@ if [ -n "$browser" ] && [ -n "$driver" ]; then
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --large busy.html most.html 5 20 few.html 15 18
     check 'benchmarks and counts: the figures, the pictures, the keys, wrong sums are marked' \
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --runs bench.html runs.html runs.json stat.html
+    check 'what changed between sets: means, and the verdicts of the text' \
+        "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --sets sets.html sets.json
+    check 'a gap is called a gap' "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --gap gap.html
     check 'what changed: the report'\''s values and verdicts, colours, lines that moved or ran no more; names of recordings' \
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --diff diff.html diff.json moved-diff.html lines-diff.html pair.html
 else

@@ -10,6 +10,8 @@ view_in_browser.py DRIVER BROWSER --joined PAGE MOVED OTHER: pages of a recordin
 of work.c in view.sh; in MOVED the coverage has another folder, in OTHER it is of another program. Each value must stand on its line.
 view_in_browser.py DRIVER BROWSER --runs BENCH VIEWED EXPORT.json COUNTS: pages of a bench, of its recording, of counted events.
 view_in_browser.py DRIVER BROWSER --diff PAGE DIFF.json LINES: the page of a comparison, and of one of two builds of moved.c in view.sh.
+view_in_browser.py DRIVER BROWSER --sets PAGE DIFF.json: the page of a comparison of sets of recordings.
+view_in_browser.py DRIVER BROWSER --gap PAGE: the page of main that calls something, of which only the call inner is known.
 
 view_in_browser.py DRIVER BROWSER --large PAGE PART FROM TO ...: PART is a page of the seconds FROM to TO of the same recording.
 
@@ -30,7 +32,7 @@ from page_in_browser import Driver  # noqa: E402
 
 driver, browser, page, *more = sys.argv[1:]
 wanted = {}
-if page not in ("--joined", "--runs", "--diff", "--large"):
+if page not in ("--joined", "--runs", "--diff", "--sets", "--gap", "--large"):
     with open(more[0], encoding="utf-8") as text:
         wanted = json.load(text)
 
@@ -250,7 +252,8 @@ c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v))"""
     check_tampered(session, counts, lambda about: about["rows"][0].update(sum=1))
 
 
-def check_diff(session, compared, report, moved, lines, pair):
+def check_compared(session, compared, report):
+    """Values and verdicts of the page are those of the report, which are returned, with the rows of the page."""
     rows = json.loads(pathlib.Path(report).read_text(encoding="utf-8"))["rows"]
     open_page(session, compared)
     shown = {r["function"]: r for r in session.run(TABLE)}
@@ -262,6 +265,49 @@ def check_diff(session, compared, report, moved, lines, pair):
         word = got.get("verdict", "")
         if "change" in row and not word.endswith(row["change"]["verdict"]):
             sys.exit(f"{compared}: {name}: verdict '{word}', the report's is {row['change']['verdict']}")
+    return rows, shown
+
+
+def select_call(session, path, hash_part, steps):
+    """Goes to a call of the flame graph by keys; the facts of it that stand beside the picture."""
+    open_page(session, path, hash_part)
+    session.run("document.querySelector('.flame canvas').focus()")
+    for name in steps:
+        key(session, name)
+    return session.run("""return Object.fromEntries([...document.querySelectorAll('aside dt')].map(
+        d => [d.textContent, d.nextElementSibling.textContent]).concat([['name', document.querySelector('aside h2').textContent]]))""")
+
+
+def check_sets(session, compared, report):
+    rows, _ = check_compared(session, compared, report)
+    if not any(r["change"]["verdict"] in ("more", "less", "slower", "faster") for r in rows):
+        sys.exit(f"{report}: nothing is called changed")
+    # The views of either side have the means of its recordings, too.
+    for recording, own, other in ((0, "new", "old"), (1, "old", "new")):
+        open_page(session, compared, f"#tab=functions&rec={recording}")
+        if session.run(FAILED):
+            sys.exit(f"{compared}: {session.run(FAILED)}")
+        shown = {r["function"]: r for r in session.run(TABLE)}
+        for row in rows:
+            value = next(iter(row["values"].values()))
+            got = {k: v.replace("\u202f", "") for k, v in shown.get(row["name"], {}).items()}
+            there = {"old": "before", "new": "after"}[other]
+            if value[own] and (got.get("samples self"), got.get(there)) != (str(value[own]), str(value[other] or "")):
+                sys.exit(f"{compared}: recording {recording}, {row['name']}: {got}, the report has {value}")
+    facts = select_call(session, compared, "#tab=flame", ["ArrowDown"] * 3)
+    verdict = {r["name"]: r["change"]["verdict"] for r in rows}.get(facts["name"])
+    if not verdict or not facts.get("function", "").endswith(", " + verdict):
+        sys.exit(f"{compared}: beside the picture stands {facts}, the verdict is '{verdict}'")
+
+
+def check_gap(session, path):
+    facts = select_call(session, path, "", ["ArrowDown"] * 3)
+    if facts["name"] != "[stack cut: middle not copied]" or "not copied" not in facts["kind"] or "last complete stack" not in facts["kind"]:
+        sys.exit(f"{path}: {facts}")
+
+
+def check_diff(session, compared, report, moved, lines, pair):
+    _, shown = check_compared(session, compared, report)
     for name, wanted_text in (("fresh", "new"), ("gone", "gone")):
         if shown[name]["change"] != wanted_text:
             sys.exit(f"{compared}: {name}: {shown[name]}")
@@ -322,6 +368,10 @@ with tempfile.TemporaryDirectory() as profile:
             check_heap(open_session, more[0])
         elif page == "--diff":
             check_diff(open_session, *more)
+        elif page == "--sets":
+            check_sets(open_session, *more)
+        elif page == "--gap":
+            check_gap(open_session, *more)
         elif page == "--runs":
             check_runs(open_session, *more)
         elif page == "--large":

@@ -4,7 +4,7 @@
 import { around, Call, calleesUp, kidsOf, Lines, Names, rootDown, Selection, Shape, Transform, transformWords, Weighed } from "./calls";
 import { css, fill, forgetStyles, h } from "./dom";
 import { Against, changed } from "./diff";
-import { diffView } from "./diffview";
+import { changeText, diffView } from "./diffview";
 import { Flame, Palette } from "./flame";
 import { CUT, INLINED, KERNEL, Recording } from "./recording";
 import { CRITERIA } from "./coverage";
@@ -477,8 +477,9 @@ export class App {
   private against: Against | null = null;
 
   private newAgainst(root: Call, up: boolean): Against | null {
-    const other = this.otherSide(), w = this.weighed, step = (x: Weighed) => (x.shape.rec.about.sampled && x.shape.rec.about.samples ? (x.shape.rec.sums[x.selection.metric] ?? 0) / x.shape.rec.about.samples : this.parts.diff!.about.metric.sampled && !this.metric().unit ? 1 : 0);
-    return other && new Against(other, w, root, up ? calleesUp(other) : rootDown(other), this.state.shares, step(w), step(other), this.parts.sideOf(this.rec) === 1);
+    const other = this.otherSide(), w = this.weighed, about = this.parts.diff?.about, [, low, high] = about?.total_change ?? [];
+    const step = ({ shape: { rec }, selection }: Weighed) => (rec.about.sampled && rec.about.samples ? (rec.sums[selection.metric] ?? 0) / rec.about.samples : about.metric.sampled && !this.metric().unit ? 1 / rec.runs : 0);
+    return other && new Against(other, w, root, up ? calleesUp(other) : rootDown(other), this.state.shares, step(w), step(other), this.parts.sideOf(this.rec) === 1, high > low ? (high - low) / 2 : 0);
   }
 
   /** More in orange, less in blue, the stronger the larger the change; no colour where chance may have made it. */
@@ -637,7 +638,7 @@ export class App {
     this.selectedKey = key;
     const isModule = key >= this.names.first.length, f = rec.placeFn[place], file = rec.placeFile[place] || rec.fnFile[f], line = rec.placeFile[place] ? rec.placeLine[place] : rec.fnLine[f];
     const fact = (label: string, value: string | Node) => [h("dt", {}, label), h("dd", {}, value)];
-    const flags = rec.placeFlags[place], kind = flags & CUT ? "stack is cut here" : flags & KERNEL ? "kernel" : flags & INLINED ? "inlined" : "";
+    const flags = rec.placeFlags[place], kind = flags & CUT ? (/middle/.test(this.name(key)) ? "a gap: the calls in the middle of the stack were not copied; the outer calls are those of the thread's last complete stack" : "the stack is cut here: the outer calls are missing") : flags & KERNEL ? "kernel" : flags & INLINED ? "inlined" : "";
     const action = (text: string, key1: string, run: () => void) => h("button", { onclick: run }, text, " ", h("kbd", {}, key1));
     const path = file ? rec.strings.get(file) : "";
     fill(this.side,
@@ -656,7 +657,9 @@ export class App {
 
   private comparedFacts(c: Call, unit: string, fact: (label: string, value: string) => Node[]): Node[] {
     const [before, after] = this.against!.values(c), isLess = after < before, chance = before !== after && !this.against!.change(c);
-    return fact("change", `${amount(before, unit)} → ${amount(after, unit)}, ${changed(before, after)}${before === after ? "" : isLess ? " less" : " more"}${chance ? " (chance may have made it)" : ""}`);
+    const diff = this.parts.diff!, name = this.names.full(c.key), row = diff.table("function").rows.find(r => r.name === name);
+    return [...fact("change", `${amount(before, unit)} → ${amount(after, unit)}, ${changed(before, after)}${before === after ? "" : isLess ? " less" : " more"}${chance ? " (chance may have made it)" : ""}`),
+      ...(row?.verdict ? fact("function", `${changeText(row)}, ${diff.about.verdicts[row.verdict]}`) : [])];
   }
 
   /** The lines around a line, with their values. */

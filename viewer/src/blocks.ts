@@ -58,17 +58,29 @@ function readDelta(bytes: Uint8Array, at: number, count: number): Float64Array {
   return out;
 }
 
-function readColumn(kind: string, bytes: Uint8Array, at: number, count: number, length: number): Column {
+function readColumn(kind: string, bytes: Uint8Array, at: number, count: number, length: number, isCopy: boolean): Column {
   if (kind === "u") return readU32(bytes, at, count);
   if (kind === "s") return readSteps(bytes, at, count);
   if (kind === "U") return readU64(bytes, at, count);
   if (kind === "d") return readDelta(bytes, at, count);
   if (kind === "D") return new Float64Array(bytes.slice(at, at + length).buffer);
-  return bytes.subarray(at, at + length);
+  return isCopy ? bytes.slice(at, at + length) : bytes.subarray(at, at + length);
 }
 
-function fromBase64(text: string): Uint8Array {
+/** Memory in which blocks are unpacked one after the other, so that the browser need not collect it for each. */
+export class Room {
+  private packed = new Uint8Array(0);
+  private bytes = new Uint8Array(0);
+  packedOf(size: number) { return this.packed.length < size ? (this.packed = new Uint8Array(size * 1.2)) : this.packed; }
+  bytesOf(size: number) { return this.bytes.length < size ? (this.bytes = new Uint8Array(size * 1.2)) : this.bytes; }
+}
+
+function fromBase64(text: string, room?: Room): Uint8Array {
   const direct = (Uint8Array as any).fromBase64;
+  if (direct && room) {
+    const out = room.packedOf(text.length * 0.75);
+    return out.subarray(0, (out as any).setFromBase64(text).written);
+  }
   if (direct) return direct.call(Uint8Array, text);
   const raw = atob(text), out = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
@@ -79,10 +91,10 @@ function fromBase64(text: string): Uint8Array {
 export const packedText = (element: Element) => (element as HTMLTemplateElement).content.textContent ?? "";
 
 /** Unpacks gzip. Without a Blob, whose bytes would go through another process of the browser and back. */
-async function gunzip(packed: Uint8Array): Promise<Uint8Array> {
+async function gunzip(packed: Uint8Array, room?: Room): Promise<Uint8Array> {
   const stream = new DecompressionStream("gzip"), writer = stream.writable.getWriter(), reader = stream.readable.getReader();
   // The last four bytes are the unpacked size.
-  const out = new Uint8Array(new DataView(packed.buffer, packed.byteOffset).getUint32(packed.length - 4, true));
+  const size = new DataView(packed.buffer, packed.byteOffset).getUint32(packed.length - 4, true), out = room ? room.bytesOf(size) : new Uint8Array(size);
   const written = Promise.all([writer.write(packed as BufferSource), writer.close()]);
   written.catch(() => {}); // reading fails, too
   for (let at = 0; ; ) {
@@ -93,17 +105,17 @@ async function gunzip(packed: Uint8Array): Promise<Uint8Array> {
   }
 }
 
-/** Decodes the block that an element holds, and removes the element. */
-export async function readBlock(element: Element): Promise<Block> {
-  const packed = fromBase64(packedText(element));
+/** Decodes the block that an element holds, and removes the element. In a `room`, columns of samples stay whole until the next block alone. */
+export async function readBlock(element: Element, room?: Room): Promise<Block> {
+  const packed = fromBase64(packedText(element), room);
   element.remove();
-  const bytes = await gunzip(packed);
+  const bytes = await gunzip(packed, room);
   const head = new DataView(bytes.buffer).getUint32(0, true);
   const { about, columns } = JSON.parse(utf8.decode(bytes.subarray(4, 4 + head)));
   const block: Block = { about, columns: new Map() };
   let at = 4 + head;
   for (const [name, kind, count, length] of columns) {
-    block.columns.set(name, readColumn(kind, bytes, at, count, length));
+    block.columns.set(name, readColumn(kind, bytes, at, count, length, !!room && about.kind !== "samples"));
     at += length;
   }
   return block;

@@ -241,7 +241,7 @@ export function selfValues(rec: Recording, s: Selection): Float64Array {
       addValues(sums, part, s.metric, from, firstAtOrAfter(part, s.to, from));
     }
   });
-  for (let i = 0; i < rankNode.length; i++) self[rankNode[i]] = sums[i + 1];
+  for (let i = 0; i < rankNode.length; i++) self[rankNode[i]] = sums[i + 1] / rec.runs;
   return self;
 }
 

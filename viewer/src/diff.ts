@@ -71,8 +71,8 @@ export class Against {
   private kids = new WeakMap<Call, Map<number, Call>>();
   private keys = new Map<number, number>();
 
-  /** `whole`: changes are of the shares, as if both had the same total. `step` and `otherStep`: the value of a sample, 0 where values are exact. */
-  constructor(private other: Weighed, private now: Weighed, root: Call, otherRoot: Call, private shares: boolean, private step: number, private otherStep: number, private isNew: boolean) {
+  /** `whole`: changes are of the shares, as if both had the same total. `step` and `otherStep`: the value of a sample, 0 where values are exact; `noise`: how much repeated runs differ as a whole. */
+  constructor(private other: Weighed, private now: Weighed, root: Call, otherRoot: Call, private shares: boolean, private step: number, private otherStep: number, private isNew: boolean, private noise: number) {
     this.same.set(root, otherRoot);
   }
 
@@ -114,7 +114,7 @@ export class Against {
   /** How much a call changed, from -1 (gone) to 1 (new); 0 also where chance alone may have made the difference. */
   change(c: Call): number {
     const [before, after] = this.values(c), most = Math.max(before, after), d = after - before;
-    if (!most || (this.step && Math.abs(d) < 2.5 * Math.sqrt(c.total * this.step + this.scaled(this.of(c)?.total ?? 0) * this.otherStep))) return 0;
+    if (!most || Math.abs(d) < (this.step && 2.5 * Math.sqrt(c.total * this.step + this.scaled(this.of(c)?.total ?? 0) * this.otherStep)) + this.noise * Math.min(before, after)) return 0;
     return d / most;
   }
 

@@ -46,7 +46,7 @@ export function diffView(host: DiffHost): HTMLElement {
   const only = h("input", { type: "checkbox", onchange: () => host.set(table.by, only.checked) });
   only.checked = host.onlyChanged;
   return h("div", { class: "runs" },
-    h("p", { class: "line" }, totals(diff), others(diff), h("br", {}), h("span", { class: "soft" }, ...sides.flatMap((s: any, i: number) => [i ? "after: " : "before: ", shown(s.label, 200) + (s.recordings > 1 ? ` (${s.recordings} recordings; pictures show the first)` : "") + (i ? "" : " · ")]))),
+    h("p", { class: "line" }, totals(diff), others(diff), h("br", {}), h("span", { class: "soft" }, ...sides.flatMap((s: any, i: number) => [i ? "after: " : "before: ", shown(s.label, 200) + (s.recordings > 1 ? ` (${s.shown > 1 ? "means of " : ""}${s.recordings} recordings${s.shown > 1 ? "" : "; pictures show the first"})` : "") + (i ? "" : " · ")]))),
     h("p", { class: "line tools" }, by, h("label", {}, only, " only what changed"), judged && h("span", { class: "soft" }, diff.about.repeated ? "Repeated recordings show how much each row differs from run to run." : "One recording of a side: how much it differs from run to run is assumed; assay record --repeat 5 measures it.")),
     new Table<DiffRow>({ label: "what changed", rows, columns, onOpen: host.open, empty: host.onlyChanged ? "nothing is called changed" : "nothing matches" }).element);
 }

@@ -2,7 +2,7 @@
 // Starts the page: what stands before the viewer is drawn as soon as it is here, the rest follows.
 
 import { App } from "./app";
-import { readBlock } from "./blocks";
+import { readBlock, Room } from "./blocks";
 import { Parts } from "./parts";
 
 const selector = "template.assay";
@@ -15,10 +15,11 @@ const drawn = () => Promise.race([new Promise<void>(done => requestAnimationFram
 
 /** Takes in the blocks that are here whole, each as soon as the next part of the page follows it, so that few are held packed. */
 async function takeBlocks(parts: Parts) {
+  const room = new Room();
   for (;;) {
     const isWhole = document.readyState !== "loading";
     let element: Element | null;
-    while ((element = document.querySelector(selector)) && (isWhole || element.nextSibling)) parts.add(await readBlock(element));
+    while ((element = document.querySelector(selector)) && (isWhole || element.nextSibling)) parts.add(await readBlock(element, room));
     if (isWhole) return;
     await turn();
   }

@@ -78,6 +78,8 @@ const utf8 = new TextDecoder();
 
 export class Recording {
   about: any;
+  /** How many recordings these are the sum of; values are shown as means. */
+  runs: number;
   metrics: Metric[];
   threads: Thread[];
   strings: Texts;
@@ -115,6 +117,7 @@ export class Recording {
   constructor(block: Block, private shared = new Map<string, SourceFile>()) {
     const get = (name: string) => (block.columns.get(name) ?? new Uint32Array(0)) as any;
     this.about = block.about;
+    this.runs = block.about.runs ?? 1;
     this.metrics = block.about.metrics;
     this.threads = block.about.threads;
     this.strings = new Texts(get("str.len"), get("str.text"));
@@ -138,11 +141,11 @@ export class Recording {
       const self = new Float64Array(this.nodes), node: Float64Array = get(`self.${m}.node`), value: Float64Array = get(`self.${m}.value`);
       let sum = 0;
       for (let i = 0; i < node.length; i++) {
-        self[node[i]] = value[i];
+        self[node[i]] = value[i] / this.runs;
         sum += value[i];
       }
       this.selfAll.push(self);
-      this.sums.push(sum);
+      this.sums.push(sum / this.runs);
       this.compare(metric, sum, "calls");
     });
     this.spans = { thread: get("span.thread"), start: get("span.start"), end: get("span.end"), name: get("span.name"), detail: get("span.detail") };
@@ -198,7 +201,7 @@ export class Recording {
     const about = block.about, ranks = block.columns.get("rank.node") as Uint32Array | undefined, rank = readPlanes(block, "rank"), n = rank.length;
     if (ranks) this.rankNode = ranks;
     const codes = block.columns.get("time.0") ?? block.columns.get("time")!;
-    // A copy: the column is a part of all the bytes of the block.
+    // A copy: the column is a part of memory that the next block needs.
     const time = new Times(codes.slice(), n, about.step_us), start = about.start_us, end = start + time.last;
     const values: (Float64Array | number)[] = this.metrics.map((_, m) => about.values[m] ?? block.columns.get(`value.${m}`));
     const samples = (this.threads[about.thread].samples ??= { count: 0, parts: [] });
@@ -262,7 +265,7 @@ export class Recording {
     for (let i = 0; i < file.length; i++) {
       const key = strings[file[i]] + ":" + line[i];
       if (!this.code.has(key)) this.code.set(key, []);
-      this.code.get(key)!.push({ address: address[i], text: strings[text[i]], inlined: strings[inlined[i]], function: strings[fn[i]], self: self[i], line: line[i] });
+      this.code.get(key)!.push({ address: address[i], text: strings[text[i]], inlined: strings[inlined[i]], function: strings[fn[i]], self: self[i] / this.runs, line: line[i] });
     }
   }
 

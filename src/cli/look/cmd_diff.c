@@ -17,6 +17,7 @@
 #include "cli/survey/survey_folder.h"
 #include "export/flame.h"
 #include "model/facts.h"
+#include "model/merge_profiles.h"
 #include "os/file.h"
 
 enum { DIFF_ROWS = 12 };
@@ -70,12 +71,14 @@ static const Option diff_options[] = {
     OPT_FLAG(0, "json", DiffOptions, json, "as JSON, see docs/formats/diff-json.md"),
     OPT_FLAG(0, "markdown", DiffOptions, markdown, "as a table in Markdown"),
     OPT_TEXT('o', "output", DiffOptions, output, "FILE", "write to FILE, not to the terminal"),
-    OPT_TEXT(0, "html", DiffOptions, html, "FILE",
-             "also write a page with both recordings: what changed by function, line and module, "
-             "in the source, and as a differential flame graph"),
-    OPT_TEXT(0, "flame", DiffOptions, flame, "FILE",
-             "also write a differential flame graph: an SVG picture of the new recording, coloured "
-             "by the change of each call"),
+    OPT_TEXT(
+        0, "html", DiffOptions, html, "FILE",
+        "also write a page with both recordings, or the means of sets of them: what changed by "
+        "function, line and module, in the source, and as a differential flame graph"),
+    OPT_TEXT(
+        0, "flame", DiffOptions, flame, "FILE",
+        "also write a differential flame graph: an SVG picture of the new recordings, coloured "
+        "by the change of each call"),
     OPT_FLAG(0, "force", DiffOptions, force,
              "replace an existing output file, and compare recordings that have nothing in common"),
     COLOUR_OPTION(DiffOptions, colour),
@@ -88,6 +91,11 @@ typedef struct Side {
     ProfileVec profiles;
     const Profile **pointers;
     Selection *selections;
+    StrVec files;
+    SelectionOptions selected;
+    Profile sum;      // of several: what is selected of all; empty unless `has_sum`
+    bool has_sum;     //
+    bool sum_refused; // they cannot be added up: pictures show the first
 } Side;
 
 typedef struct Diff {
@@ -95,7 +103,6 @@ typedef struct Diff {
     Arena *arena;
     Side side[DIFF_SIDES];
     DiffSet set[DIFF_SIDES];
-    Str old_file; // the first of the old side
     DiffView view;
     StrBuf *collected; // takes the text instead of the terminal; NULL: it is printed
 } Diff;
@@ -116,6 +123,7 @@ static bool load_side(Diff *d, int side, const StrVec *files, Error *err)
                                                          STR_ARG(files->at[0]), files->len - 1);
     s->pointers = arena_array(d->arena, const Profile *, files->len);
     s->selections = arena_array(d->arena, Selection, files->len);
+    s->files = *files;
     for (size_t i = 0; i < files->len; i++) {
         SelectionOptions options = d->o->selection;
         MetricId unused;
@@ -124,6 +132,7 @@ static bool load_side(Diff *d, int side, const StrVec *files, Error *err)
         if (options.metric.len && side == DIFF_OLD &&
             !metric_find(s->pointers[i], options.metric, &unused, err))
             options.metric = STR("");
+        s->selected = options;
         if (!selection_from_options(&options, s->pointers[i], d->arena, &s->selections[i], err))
             return false;
     }
@@ -135,6 +144,70 @@ static void free_side(Side *s)
     for (size_t i = 0; i < s->profiles.len; i++)
         profile_deinit(&s->profiles.at[i]);
     vec_free(&s->profiles);
+    if (s->has_sum)
+        profile_deinit(&s->sum);
+}
+
+// ---- The recordings of a side as one, for pictures ---------------------------------------------
+
+// The recording that was begun first of those that are not taken yet. `taken` has as many bytes.
+static size_t next_by_start(const Side *s, const uint8_t *taken)
+{
+    size_t best = SIZE_MAX;
+    uint64_t best_start = 0;
+    for (size_t i = 0; i < s->profiles.len; i++) {
+        uint64_t start = 0;
+        (void)profile_fact_u64(&s->profiles.at[i], STR(FACT_START_REALTIME), &start);
+        if (taken[i] || (best != SIZE_MAX && start >= best_start))
+            continue;
+        best = i;
+        best_start = start;
+    }
+    return best;
+}
+
+static bool add_up(Side *s, Arena *arena, Error *err)
+{
+    uint8_t *taken = arena_alloc(arena, s->profiles.len, 1);
+    for (size_t n = 0; n < s->profiles.len; n++) {
+        size_t i = next_by_start(s, taken);
+        Selection selection = s->selections[i];
+        taken[i] = 1;
+        if ((selection_is_part(&selection) &&
+             !keep_selected(&s->profiles.at[i], &selection, err)) ||
+            !profile_merge_runs(&s->sum, &s->profiles.at[i], err))
+            return false;
+    }
+    // What is left is the part that was selected.
+    s->selected = (SelectionOptions){.metric = s->selected.metric};
+    return true;
+}
+
+// What pictures show of a side: its only recording, or the sum of all. Where they cannot be added
+// up, it is the first.
+static Profile *side_profile(Diff *d, int side)
+{
+    Side *s = &d->side[side];
+    Error err;
+    if (s->profiles.len == 1 || s->sum_refused || s->profiles.at[0].line_counts.file.len)
+        return &s->profiles.at[0];
+    if (!s->has_sum) {
+        s->has_sum = true;
+        profile_init(&s->sum);
+        if (!add_up(s, d->arena, &err)) {
+            s->sum_refused = true;
+            cli_say("pictures show the first of the %s recordings alone: %s", diff_side_names[side],
+                    err.text);
+            return &s->profiles.at[0];
+        }
+    }
+    return &s->sum;
+}
+
+// How many recordings side_profile is the sum of.
+static size_t side_runs(const Side *s)
+{
+    return s->has_sum && !s->sum_refused ? s->profiles.len : 1;
 }
 
 // ---- The command -----------------------------------------------------------------------------
@@ -158,6 +231,11 @@ static bool metric_to_show(Diff *d, Error *err)
     d->view.metric = 0;
     if (id.v < p->metrics.name.len)
         d->view.metric = profile_diff_metric(&d->view.d, profile_text(p, p->metrics.name.at[id.v]));
+    for (int side = 0; side < DIFF_SIDES; side++) { // pictures show the same
+        const Profile *shown = d->side[side].pointers[0];
+        Str name = d->view.d.metrics.at[d->view.metric].name;
+        d->side[side].selected.metric = metric_find(shown, name, &id, &(Error){0}) ? name : STR("");
+    }
     return true;
 }
 
@@ -222,18 +300,19 @@ static int write_diff(const Diff *d)
 
 // ---- The page --------------------------------------------------------------------------------
 
-// Adds the first recording of each side, the new one first; ret[side] becomes its number.
+// Adds the recordings of each side as one, the new ones first; ret[side] becomes its number.
 static bool add_recordings(Diff *d, ViewPage *page, uint32_t ret[DIFF_SIDES], Error *err)
 {
     static const int order[] = {DIFF_NEW, DIFF_OLD};
     const ShareWords all = {0};
     const StrVec none = {0};
     for (size_t i = 0; i < ARRAY_LEN(order); i++) {
-        Profile *p = &d->side[order[i]].profiles.at[0];
-        const ViewRecording r = {.selection = &d->o->selection,
+        Profile *p = side_profile(d, order[i]);
+        const ViewRecording r = {.selection = &d->side[order[i]].selected,
                                  .share = &all,
                                  .files = &d->o->files,
                                  .source_paths = &none,
+                                 .runs = side_runs(&d->side[order[i]]),
                                  .title = d->view.label[order[i]]};
         ret[order[i]] = UINT32_MAX;
         if (p->samples.stack.len == 0)
@@ -245,7 +324,8 @@ static bool add_recordings(Diff *d, ViewPage *page, uint32_t ret[DIFF_SIDES], Er
     return true;
 }
 
-// Adds the coverage of the new side beside that of the old one, if both recorded coverage.
+// Adds the coverage of the new side beside that of the old one, if both recorded coverage. Counts
+// of several recordings are added up.
 static bool add_counts(Diff *d, ViewPage *page, Error *err)
 {
     for (int side = 0; side < DIFF_SIDES; side++) {
@@ -253,8 +333,11 @@ static bool add_counts(Diff *d, ViewPage *page, Error *err)
         if (p->samples.stack.len || p->line_counts.file.len == 0)
             return true;
     }
-    return view_page_add_counts(&d->side[DIFF_NEW].profiles.at[0], d->old_file, true, false,
-                                d->arena, page, err);
+    const Side *s = &d->side[DIFF_NEW];
+    const StrVec *before = &d->side[DIFF_OLD].files;
+    if (s->files.len > 1)
+        return view_page_add_coverage(&s->files, before, true, false, d->arena, page, err);
+    return view_page_add_counts(&s->profiles.at[0], before, true, false, d->arena, page, err);
 }
 
 // Compares the recordings by one thing more, in the metric that is shown.
@@ -279,6 +362,8 @@ static bool make_page(Diff *d, DiffTables *tables, StrBuf *out, Error *err)
     tables->recording = number;
     // The recordings are numbered from 0; what is compared stands before them.
     bool ok = add_recordings(d, &recordings, number, err) && add_counts(d, &recordings, err);
+    for (int side = 0; side < DIFF_SIDES; side++)
+        tables->shown[side] = side_runs(&d->side[side]);
     page.recordings = recordings.recordings;
     ok = ok && diff_page_add(&page, tables, err);
     if (ok) {
@@ -332,6 +417,21 @@ static double sample_value(const Diff *d, const Weights *w)
     return (double)w->value / (double)w->samples;
 }
 
+// Scales the values of the old side to as many recordings as the new one has.
+static double scale_old(const Diff *d)
+{
+    return (double)side_runs(&d->side[DIFF_NEW]) / (double)side_runs(&d->side[DIFF_OLD]);
+}
+
+// The totals of the old tree for the calls of the new one.
+static const uint64_t *totals_before(const Diff *d, const CallTree tree[DIFF_SIDES])
+{
+    uint64_t *before = tree_totals_of_other(d->arena, &tree[DIFF_NEW], &tree[DIFF_OLD]);
+    for (size_t i = 0; scale_old(d) != 1 && i < tree[DIFF_NEW].nodes.len; i++)
+        before[i] = (uint64_t)((double)before[i] * scale_old(d) + 0.5);
+    return before;
+}
+
 static void draw_flame(const Diff *d, const CallTree tree[DIFF_SIDES], const Weights w[DIFF_SIDES],
                        StrBuf *out)
 {
@@ -346,24 +446,26 @@ static void draw_flame(const Diff *d, const CallTree tree[DIFF_SIDES], const Wei
     diff_add_amount(&subtitle, m->total[DIFF_NEW], m, m->known[DIFF_NEW]);
     strbuf_add(&subtitle,
                STR("; widths are those of the new recording: calls that are gone have none"));
-    const FlameOptions options = {
-        .title = strbuf_str(&title),
-        .subtitle = strbuf_str(&subtitle),
-        .colour = FLAME_BY_CHANGE,
-        .width_px = 1200,
-        .min_px = 0.3,
-        .frames_max = 20000,
-        .unit = m->unit,
-        .before = tree_totals_of_other(d->arena, &tree[DIFF_NEW], &tree[DIFF_OLD]),
-        .sample = sample_value(d, &w[DIFF_NEW]),
-        .sample_before = sample_value(d, &w[DIFF_OLD])};
+    if (side_runs(&d->side[DIFF_NEW]) > 1)
+        strbuf_printf(&subtitle, "; values are the sum of %zu recordings",
+                      side_runs(&d->side[DIFF_NEW]));
+    const FlameOptions options = {.title = strbuf_str(&title),
+                                  .subtitle = strbuf_str(&subtitle),
+                                  .colour = FLAME_BY_CHANGE,
+                                  .width_px = 1200,
+                                  .min_px = 0.3,
+                                  .frames_max = 20000,
+                                  .unit = m->unit,
+                                  .before = totals_before(d, tree),
+                                  .sample = sample_value(d, &w[DIFF_NEW]),
+                                  .sample_before = sample_value(d, &w[DIFF_OLD]) * scale_old(d)};
     flame_add_svg(out, &tree[DIFF_NEW], &options, &result);
     strbuf_deinit(&title);
     strbuf_deinit(&subtitle);
 }
 
-// Draws the first recording of the new side.
-static bool write_flame(const Diff *d, Error *err)
+// Draws the recordings of the new side.
+static bool write_flame(Diff *d, Error *err)
 {
     Weights w[DIFF_SIDES];
     Keys keys[DIFF_SIDES];
@@ -372,8 +474,10 @@ static bool write_flame(const Diff *d, Error *err)
     int made = 0;
     bool ok = true;
     for (; ok && made < DIFF_SIDES; made += ok) {
-        const Profile *p = d->side[made].pointers[0];
-        ok = weights_init(&w[made], p, &d->side[made].selections[0], GROUP_NONE, err);
+        const Profile *p = side_profile(d, made);
+        Selection selection;
+        ok = selection_from_options(&d->side[made].selected, p, d->arena, &selection, err) &&
+             weights_init(&w[made], p, &selection, GROUP_NONE, err);
         if (!ok)
             break;
         keys_init(&keys[made], p, BY_FUNCTION);
@@ -427,7 +531,6 @@ static int compare(Diff *d, const StrVec files[DIFF_SIDES])
 {
     const DiffSet *set = d->set;
     Error err;
-    d->old_file = files[DIFF_OLD].at[0];
     for (int side = 0; side < DIFF_SIDES; side++) {
         if (!load_side(d, side, &files[side], &err))
             return cli_fail(&err);

@@ -180,7 +180,7 @@ static bool add_loaded(const ViewCommandOptions *o, const Opened *opened, ViewPa
     if (p->samples.stack.len)
         return add_recording(o, opened, page, err);
     if (p->line_counts.file.len)
-        return view_page_add_counts(p, STR(""), !o->no_source && !is_anonymous(o),
+        return view_page_add_counts(p, NULL, !o->no_source && !is_anonymous(o),
                                     o->share.strip_paths, opened->scratch, page, err);
     if (runs_report_applies(p)) {
         if (is_anonymous(o) || o->share.strip_paths)
@@ -266,8 +266,8 @@ static bool add_operands(const ViewCommandOptions *o, const StrVec *operands, Jo
     if (is_anonymous(o))
         return error_set(err, ERROR_USAGE, "coverage cannot be anonymised: '%" STR_FMT "'",
                          STR_ARG(j->coverage.at[0]));
-    if (!view_page_add_coverage(&j->coverage, !o->no_source, o->share.strip_paths, arena, &j->page,
-                                err)) {
+    if (!view_page_add_coverage(&j->coverage, NULL, !o->no_source, o->share.strip_paths, arena,
+                                &j->page, err)) {
         // One operand alone was rather meant as a recording.
         if (j->coverage.len == 1)
             *err = j->first;

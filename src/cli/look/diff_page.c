@@ -170,6 +170,7 @@ static void add_sides(JsonWriter *json, const DiffTables *t)
         json_u64(json, "recordings", v->d.set[side].count);
         if (t->recording[side] != UINT32_MAX)
             json_u64(json, "recording", t->recording[side]);
+        json_u64(json, "shown", t->shown[side]);
         json_bool(json, "known", v->d.metrics.at[v->metric].known[side]);
         json_u64(json, "total", v->d.metrics.at[v->metric].total[side]);
         json_end(json);

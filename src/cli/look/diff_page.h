@@ -13,6 +13,7 @@ typedef struct DiffTables {
     const DiffView *at; // judged and sorted; the first has the title's numbers
     size_t len;
     const uint32_t *recording; // [side]: number of its recording in the page; UINT32_MAX: none
+    size_t shown[DIFF_SIDES];  // how many recordings that is the mean of
 } DiffTables;
 
 // Adds the comparison to a page: its block, and its first rows to the summary.

@@ -6,17 +6,17 @@
 #include "cli/cover/cover_export.h"
 #include "cli/cover/cover_load.h"
 
-bool view_page_add_counts(const Profile *p, Str before, bool with_source, bool base_names,
+bool view_page_add_counts(const Profile *p, const StrVec *before, bool with_source, bool base_names,
                           Arena *arena, ViewPage *page, Error *err)
 {
     CoverExportOptions o = {.format = STR("html")};
-    if (before.len)
-        vec_push(arena, &o.baseline.inputs, before);
+    for (size_t i = 0; before && i < before->len; i++)
+        vec_push(arena, &o.baseline.inputs, before->at[i]);
     return cover_export_to_page(p, &o, with_source, base_names, arena, page, err);
 }
 
-bool view_page_add_coverage(const StrVec *operands, bool with_source, bool base_names, Arena *arena,
-                            ViewPage *page, Error *err)
+bool view_page_add_coverage(const StrVec *operands, const StrVec *before, bool with_source,
+                            bool base_names, Arena *arena, ViewPage *page, Error *err)
 {
     const CoverRequest request = {
         .wants = COVER_WANT_ROWS | COVER_WANT_FILE_TOTALS | COVER_WANT_DECISIONS, .demangle = true};
@@ -24,7 +24,7 @@ bool view_page_add_coverage(const StrVec *operands, bool with_source, bool base_
     bool ok = cover_load(&request, operands, &p, err);
     if (ok) {
         cover_print_notes(&p);
-        ok = view_page_add_counts(&p, STR(""), with_source, base_names, arena, page, err);
+        ok = view_page_add_counts(&p, before, with_source, base_names, arena, page, err);
     }
     profile_deinit(&p);
     return ok;

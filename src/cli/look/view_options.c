@@ -110,6 +110,11 @@ bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *
     return true;
 }
 
+bool selection_is_part(const Selection *s)
+{
+    return s->focus || s->ignore || s->pids || s->tids || s->comms || selection_has_time(s);
+}
+
 bool keep_selected(Profile *p, Selection *selection, Error *err)
 {
     U32Vec rows = {0};

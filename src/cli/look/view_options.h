@@ -61,6 +61,9 @@ typedef struct ShareWords {
 MUST_CHECK bool selection_from_options(const SelectionOptions *o, const Profile *p, Arena *arena,
                                        Selection *ret, Error *err);
 
+// Whether samples may be outside of a selection.
+bool selection_is_part(const Selection *s);
+
 // Removes all other samples than the selected ones from the profile; the selection then takes all
 // that is left.
 MUST_CHECK bool keep_selected(Profile *p, Selection *selection, Error *err);

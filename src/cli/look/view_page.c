@@ -139,9 +139,7 @@ bool view_page_add_recording(ViewPage *page, const ViewRecording *o, Profile *p,
         !symbols_source_options(arena, o->source_paths, &sources, err))
         return false;
     // The page adds up all samples that it holds.
-    const Selection *s = &request.selection;
-    bool is_part = s->focus || s->ignore || s->pids || s->tids || s->comms || selection_has_time(s);
-    if (is_part && !keep_selected(p, &request.selection, err))
+    if (selection_is_part(&request.selection) && !keep_selected(p, &request.selection, err))
         return false;
     uint64_t start;
     if (profile_fact_u64(p, STR(FACT_START_REALTIME), &start))
@@ -167,8 +165,11 @@ bool view_page_add_recording(ViewPage *page, const ViewRecording *o, Profile *p,
     if (o->share->strip_paths)
         for (size_t i = 0; i < code.len; i++)
             code.at[i].file = str_base_name(code.at[i].file);
-    ViewOptions options = {
-        .title = o->title, .texts = &texts, .instructions = &code, .no_source = hides};
+    ViewOptions options = {.title = o->title,
+                           .texts = &texts,
+                           .instructions = &code,
+                           .no_source = hides,
+                           .runs = o->runs};
     bool ok = view_page_add_report(page, &r, &options, err);
     report_deinit(&r);
     return ok;

@@ -26,6 +26,7 @@ typedef struct ViewRecording {
     const RecordingFiles *files;
     const StrVec *source_paths; // "OLD=NEW"
     bool no_source;
+    size_t runs; // recordings that the profile is the sum of: the page shows means; 0: one
     Str title;
 } ViewRecording;
 
@@ -35,12 +36,14 @@ MUST_CHECK bool view_page_add_recording(ViewPage *page, const ViewRecording *o, 
                                         Arena *arena, Error *err);
 
 // Adds the coverage that a profile holds, without the text of sources unless `with_source`,
-// with the last part alone of every path if `base_names`. `before`: a recording of coverage to
-// compare it with, "" for none.
-MUST_CHECK bool view_page_add_counts(const Profile *p, Str before, bool with_source,
+// with the last part alone of every path if `base_names`. `before`: recordings of coverage to
+// compare it with, NULL for none.
+MUST_CHECK bool view_page_add_counts(const Profile *p, const StrVec *before, bool with_source,
                                      bool base_names, Arena *arena, ViewPage *page, Error *err);
-// Adds coverage of any origin: programs with profiles, units, tracefiles, folders of them.
-MUST_CHECK bool view_page_add_coverage(const StrVec *operands, bool with_source, bool base_names,
-                                       Arena *arena, ViewPage *page, Error *err);
+// Adds coverage of any origin: programs with profiles, units, tracefiles, folders of them. Counts
+// of several inputs are added up. `before` as above.
+MUST_CHECK bool view_page_add_coverage(const StrVec *operands, const StrVec *before,
+                                       bool with_source, bool base_names, Arena *arena,
+                                       ViewPage *page, Error *err);
 
 #endif // CLI_LOOK_VIEW_PAGE_H

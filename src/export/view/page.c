@@ -110,7 +110,7 @@ static void add_about(StrBuf *about, const ViewPage *page, const Report *r, cons
     const Profile *p = r->profile;
     JsonWriter json;
     StrBuf truth = {0};
-    truth_add_text(&r->truth, &truth);
+    view_add_truth(&truth, r, o);
     view_about_begin(&json, about, page->recordings, "overview");
     json_u64(&json, "version", 1);
     json_str(&json, "collector", profile_fact(p, STR(FACT_COLLECTOR)));
@@ -121,6 +121,8 @@ static void add_about(StrBuf *about, const ViewPage *page, const Report *r, cons
     json_bool(&json, "sampled", r->truth.sampled && !r->truth.aggregated);
     json_bool(&json, "no_source", o->no_source);
     json_bool(&json, "preview", is_preview);
+    if (o->runs > 1)
+        json_u64(&json, "runs", o->runs);
     if (p->states.thread.len)
         json_u64(&json, "states", p->intervals.thread.len);
     add_metrics(&json, p);

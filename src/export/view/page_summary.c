@@ -125,10 +125,17 @@ static void add_texts(StrBuf *out, const Report *r)
     arena_deinit(&arena);
 }
 
+void view_add_truth(StrBuf *out, const Report *r, const ViewOptions *o)
+{
+    if (o->runs > 1)
+        strbuf_printf(out, "means of %zu recordings, which have together: ", o->runs);
+    truth_add_text(&r->truth, out);
+}
+
 void view_add_summary(StrBuf *out, const Report *r, const ViewOptions *o)
 {
     StrBuf truth = {0};
-    truth_add_text(&r->truth, &truth);
+    view_add_truth(&truth, r, o);
     strbuf_add(out, STR("<h1>"));
     view_add_shown(out, o->title, 200, false);
     strbuf_add(out, STR("</h1>\n<p>"));

@@ -34,6 +34,7 @@ typedef struct ViewOptions {
     const ViewTextVec *texts;               // NULL: none
     const ViewInstructionVec *instructions; // NULL: none
     bool no_source;                         // the user asked for a page without source text
+    size_t runs; // recordings that the report's one is the sum of: the page shows means; 0: one
 } ViewOptions;
 
 // A source text that stands in a page: hashes of its path, and of the text and what is said of it.

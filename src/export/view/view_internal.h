@@ -30,6 +30,9 @@ typedef struct ViewTree {
     U8Vec flags;
 } ViewTree;
 
+// Appends how far the numbers of a recording can be trusted, and of how many recordings they are.
+void view_add_truth(StrBuf *out, const Report *r, const ViewOptions *o);
+
 // The value of a sample that the page adds up: never negative, 0 for texts.
 uint64_t view_value(const Profile *p, size_t metric, size_t sample);
 
