@@ -123,7 +123,7 @@ static void add_complete(const Truth *t, StrBuf *out)
     // It must not read "100.0 %" while some stacks are cut.
     add_part(out, "%.1f%% of stacks complete", MIN(t->complete_percent, 99.9));
     if (t->cut[STACK_CUT_GAP])
-        strbuf_printf(out, ", %.1f%% but for a marked gap",
+        strbuf_printf(out, ", %.1f%% with a marked gap",
                       MAX(percent_of(t->cut[STACK_CUT_GAP], with_stack), 0.1));
     if (cut == t->cut[STACK_CUT_GAP])
         return;

@@ -27,6 +27,16 @@ typedef struct BuildOptions {
             0, "build-dir", S, field.folder, "DIR",                                                \
             "with --cmake or --meson: the build folder; else it is searched below this folder")
 
+// Options of cargo without --cargo in front, for a table of foreign options.
+#define BUILD_FOREIGN_OPTIONS                                                                      \
+    {0, "bin", FOREIGN_REFUSED, "--cargo --bin NAME"},                                             \
+        {0, "example", FOREIGN_REFUSED, "--cargo --example NAME"},                                 \
+        {0, "features", FOREIGN_REFUSED, "--cargo --features NAMES"},                              \
+        {0, "package", FOREIGN_REFUSED, "--cargo --package NAME"},                                 \
+    {                                                                                              \
+        0, "release", FOREIGN_REFUSED, "--cargo builds with --release"                             \
+    }
+
 // Whether a build is asked for.
 bool build_options_given(const BuildOptions *o);
 

@@ -104,7 +104,12 @@ static bool is_habit(int argc, char **argv)
     bool is_one = habit_hint(argc, argv, &hint);
     if (is_one) {
         Error err;
-        (void)error_set(&err, ERROR_USAGE, "no command 'assay %s'", argv[1]);
+        bool is_cover = str_equal(str_from_c(argv[1]), STR("cover"));
+        const char *word = is_cover ? argv[2] : argv[1];
+        const char *parent = is_cover ? "assay cover" : "assay";
+        (void)error_set(&err, ERROR_USAGE,
+                        word[0] == '-' ? "'%s' has no option '%s'" : "no command '%s %s'", parent,
+                        word);
         (void)error_hint(&err, "%" STR_FMT, STR_ARG(strbuf_str(&hint)));
         (void)cli_fail(&err);
     }

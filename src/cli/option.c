@@ -320,6 +320,16 @@ static const Option max_decoded_option = {
     .arg = "SIZE",
     .help = "how many bytes a small or compressed input may unpack to (default 64 times its size)"};
 
+static const ForeignOption *find_foreign(const Command *cmd, char letter, Str name)
+{
+    for (size_t i = 0; i < cmd->foreign_count; i++) {
+        const ForeignOption *f = &cmd->foreign[i];
+        if (letter ? f->letter == letter : f->name && str_equal(name, str_from_c(f->name)))
+            return f;
+    }
+    return NULL;
+}
+
 // The option of that name, or the only one whose name begins so. Sets `*ambiguous` when several do.
 static const Option *find_long(const Command *cmd, Str name, bool *ambiguous)
 {
@@ -335,6 +345,10 @@ static const Option *find_long(const Command *cmd, Str name, bool *ambiguous)
         }
         *ambiguous = hit != NULL;
         hit = o;
+    }
+    if (find_foreign(cmd, 0, name)) {
+        *ambiguous = false;
+        return NULL; // "--out" of another tool is not short for "--output"
     }
     return *ambiguous ? NULL : hit;
 }
@@ -394,16 +408,6 @@ static ParseResult take_foreign(Parse *p, const ForeignOption *f, const char *sh
     error_hint(&err, "%s", f->instead);
     cli_fail(&err);
     return PARSE_BAD;
-}
-
-static const ForeignOption *find_foreign(const Command *cmd, char letter, Str name)
-{
-    for (size_t i = 0; i < cmd->foreign_count; i++) {
-        const ForeignOption *f = &cmd->foreign[i];
-        if (letter ? f->letter == letter : f->name && str_equal(name, str_from_c(f->name)))
-            return f;
-    }
-    return NULL;
 }
 
 static ParseResult unknown_long(Parse *p, Str name, Str value)
@@ -547,6 +551,20 @@ static ParseResult parse_short(Parse *p, Str cluster)
     return PARSE_OK;
 }
 
+// Whether a word behind one dash is the whole name of a long option, as llvm-cov takes it
+// ("-format=html"). Its letters could be options, too; nobody means those.
+static bool is_long_name(const Command *cmd, Str text)
+{
+    Str name = text, value;
+    (void)str_split(text, '=', &name, &value);
+    if (name.len < 3)
+        return false;
+    for (size_t i = 0; i < cmd->option_count; i++)
+        if (cmd->options[i].name && str_equal(name, str_from_c(cmd->options[i].name)))
+            return true;
+    return find_foreign(cmd, 0, name);
+}
+
 static void take_operands(Parse *p)
 {
     for (; p->at < p->argc; p->at++)
@@ -639,6 +657,8 @@ ParseResult options_parse(const Command *cmd, int argc, char **argv, void *into,
             take_operands(&p);
         } else if (str_starts_with(arg, STR("--"))) {
             result = parse_long(&p, str_slice(arg, 2, arg.len));
+        } else if (is_long_name(cmd, str_slice(arg, 1, arg.len))) {
+            result = parse_long(&p, str_slice(arg, 1, arg.len));
         } else if (arg.len > 1 && arg.ptr[0] == '-') {
             result = parse_short(&p, str_slice(arg, 1, arg.len));
         } else if (cmd->operands_end_options) {

@@ -178,8 +178,8 @@ bool other_format_is_known(Bytes head, Error *err)
     if (!trace_fields_alone(str_from_bytes(bytes_slice(head, 0, 64 << 10)), false))
         return false;
     (void)error_set(err, ERROR_UNSUPPORTED,
-                    "these look like fields of tracepoints (perf script's field 'trace') without "
-                    "the event, which are not read");
+                    "this looks like perf script's field 'trace' without the field 'event': assay "
+                    "cannot read it");
     (void)error_hint(err, TRACE_FIELDS_HINT);
     return true;
 }

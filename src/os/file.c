@@ -383,7 +383,7 @@ static bool check_not_strangers_link(Str path, Error *err)
         return true;
     (void)error_set(err, ERROR_PERMISSION, "cannot write '%s': it is a link of user id %u", name,
                     (unsigned)st.st_uid);
-    return error_hint(err, "if it may lead there, name the place by its path from /");
+    return error_hint(err, "if you trust this link, give the path from / instead");
 }
 
 bool os_check_way_not_planted(Str path, Error *err)

@@ -175,10 +175,10 @@ EOF
 gcc -g -no-pie -o wrong wrong.s && ./wrong
 if [ $? -eq 7 ]; then
     trace -- ./wrong
-    if grep -q 'libZydis is not here' err; then
+    if grep -q 'libZydis is not installed' err; then
         skip 'a line table with a row inside an instruction' 'no libZydis'
     else
-        verdict 'a line table with a row inside an instruction' "$([ $status -eq 7 ] && grep -q 'lie inside instructions' err; echo $?)"
+        verdict 'a line table with a row inside an instruction' "$([ $status -eq 7 ] && grep -q 'lie inside an instruction' err; echo $?)"
     fi
 fi
 

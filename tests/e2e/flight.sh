@@ -94,7 +94,7 @@ echo 'void work(void) {}' >lib.c
 gcc -g -O2 -pthread -o churn churn.c -ldl && gcc -shared -fPIC -o lib.so lib.c || exit 1
 assay record --flight --memory 256k -F 1999 -o churn.assay -- ./churn 7 2>churn.txt
 check 'a command that outlives a round keeps its status' test $? = 5
-check 'the recorder has begun anew' grep -q 'began anew [1-9]' <(assay report churn.assay --notes | tr '\n' ' ')
+check 'the recorder has begun anew' grep -q 'emptied its tables [1-9]' <(assay report churn.assay --notes | tr '\n' ' ')
 assay report churn.assay --by process >churn.rows
 pid=$(grep -o 'churn [0-9]*$' churn.rows | head -n 1 | cut -d ' ' -f 2)
 check 'a process that goes on is one' test "$(grep -c " ${pid:-none}\$" churn.rows)" = 1

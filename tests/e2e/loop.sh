@@ -49,7 +49,7 @@ check 'the last survey is there' eval '"$ASSAY" report .assay/loop/now | grep -q
 sed -i '/not C/d' plant.c && make >make.log 2>&1 || { cat make.log; exit 1; }
 touch plant.c
 begin --no-build --steps cpu -- ./plant allocate
-check 'a source that is newer than the program is said' grep -q "older than '.*plant.c': the lines" err
+check 'a source that is newer than the program is said' grep -q "older than '.*plant.c': the source lines" err
 sed 's/blocks\[16\]/blocks[8]/; s/i < 16/i < 8/' plant.c >other.c && gcc -g -O1 -fno-builtin -o new other.c && mv new plant
 check 'a program that is replaced is measured' eventually rounds 2
 check '… and is not built' eval '! grep -q "^gcc" err'

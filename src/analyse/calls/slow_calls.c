@@ -60,8 +60,8 @@ bool slow_limit_parse(Str text, SlowLimit *ret, Error *err)
     (void)error_set(err, ERROR_USAGE, "--slow takes 1%% or '>5ms', not '%" STR_FMT "'",
                     STR_ARG(text));
     return error_hint(
-        err,
-        "1%% is the slowest hundredth of the calls, '>5ms' those above a time (ns, us, ms, s)");
+        err, "1%% selects the slowest hundredth of the calls, '>5ms' the calls that take longer "
+             "(ns, us, ms, s)");
 }
 
 // ---- Spans -------------------------------------------------------------------------------

@@ -573,6 +573,14 @@ static int run_bench(const Command *cmd, int argc, char **argv)
     return status;
 }
 
+static const ForeignOption foreign[] = {
+    {0, "iterations", FOREIGN_REFUSED, "-r N"},
+    {0, "times", FOREIGN_REFUSED, "-r N"},
+    {0, "repeat", FOREIGN_REFUSED, "-r N"},
+    {0, "min-benchmark-time", FOREIGN_REFUSED, "--min-benchmarking-time SECONDS"},
+    {0, "ignore-failures", FOREIGN_REFUSED, "--ignore-failure"},
+};
+
 const Command bench_command = {
     .name = "bench",
     .group = "time it",
@@ -588,6 +596,8 @@ const Command bench_command = {
              "PROGRAM-OF-BENCHMARKS\nhistory [NAME]",
     .options = bench_options,
     .option_count = ARRAY_LEN(bench_options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .details =
         "Each CMD is a shell command in one word. Several are run in turns, in random\n"
         "order, so that a drift of the machine hits all of them alike. The first\n"

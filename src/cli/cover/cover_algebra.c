@@ -70,12 +70,19 @@ static int run(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, combine);
 }
 
+// Spellings that users of lcov and gcovr know.
+static const ForeignOption add_foreign[] = {
+    {'a', "add-tracefile", FOREIGN_OPERAND, NULL},
+};
+
 const Command cover_add_command = {
     .name = "add",
     .summary = "sum the counts of any inputs",
     .usage = "[OPTION ...] INPUT ...",
     .options = add_options,
     .option_count = ARRAY_LEN(add_options),
+    .foreign = add_foreign,
+    .foreign_count = ARRAY_LEN(add_foreign),
     .details = "Inputs are tracefiles, folders of gcc's notes and counts, or a program with its\n"
                "profiles; all are summed into one.\n",
     .run = run,

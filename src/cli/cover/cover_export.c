@@ -368,12 +368,26 @@ static int run(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, export_operands);
 }
 
+static const ForeignOption foreign[] = {
+    COVER_FOREIGN_OPTIONS,
+    {0, "summary-only", FOREIGN_REFUSED, "assay cover report --json"},
+    {0, "skip-functions", FOREIGN_REFUSED, "--format json is short"},
+    {0, "skip-expansions", FOREIGN_REFUSED, "--format json is short"},
+    {'r', NULL, FOREIGN_REFUSED, "--root DIR"},
+    {0, "html", FOREIGN_REFUSED, "--format html -o FILE"},
+    {0, "xml", FOREIGN_REFUSED, "--format cobertura -o FILE"},
+    {0, "cobertura", FOREIGN_REFUSED, "--format cobertura -o FILE"},
+    {0, "lcov", FOREIGN_REFUSED, "--format lcov -o FILE"},
+};
+
 const Command cover_export_command = {
     .name = "export",
     .summary = "write coverage in another tool's format",
     .usage = "[OPTION ...] OBJECT ... PROFILE ...",
     .options = options,
     .option_count = ARRAY_LEN(options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .list_heading = "formats",
     .list = &formats,
     .run = run,

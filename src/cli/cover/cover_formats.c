@@ -217,7 +217,7 @@ static int run(const Command *cmd, int argc, char **argv)
 
 const Command cover_formats_command = {
     .name = "formats",
-    .summary = "what is read and written: kinds of files, versions, who writes them",
+    .summary = "the kinds of files that are read and written, and their versions",
     .usage = "[OPTION ...]",
     .options = options,
     .option_count = ARRAY_LEN(options),

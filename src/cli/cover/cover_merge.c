@@ -35,12 +35,12 @@ static const Option options[] = {
         'o', "output", CoverMergeCliOptions, output, "FILE",
         "write FILE; .proftext gets the text form, .assay a recording with the counts of lines, "
         "functions, branches and regions, for which the programs are inputs too"),
-    OPT_TEXT('d', NULL, CoverMergeCliOptions, output, "FILE", "the same, as lprof has it"),
+    OPT_TEXT('d', NULL, CoverMergeCliOptions, output, "FILE", "lprof's spelling of the same"),
     OPT_FLAG('f', "force", CoverMergeCliOptions, force, "replace an existing output file"),
     OPT_FLAG(0, "text", CoverMergeCliOptions, text, "the text form of llvm-profdata"),
     OPT_U64(0, "profdata-version", CoverMergeCliOptions, format_version, "N",
-            "7 for LLVM 13 and later, 9 for 16 and later, 12 for 19 and later (the oldest that "
-            "holds all: binary ids need 9, MC/DC and temporal traces 12)"),
+            "7 for LLVM 13 and later, 9 for 16 and later, 12 for 19 and later (default: the oldest "
+            "that can hold the profiles: binary ids need 9, MC/DC and temporal traces need 12)"),
     OPT_FLAG(0, "sparse", CoverMergeCliOptions, sparse, "leave out functions that never ran"),
     OPT_U64('w', "weight", CoverMergeCliOptions, weight, "N",
             "count each of the named inputs N times"),
@@ -475,6 +475,14 @@ static int run(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, merge_as_asked);
 }
 
+// Spellings that users of llvm-profdata know.
+static const ForeignOption foreign[] = {
+    {0, "instr", FOREIGN_IGNORED, NULL},
+    {0, "sample", FOREIGN_REFUSED, "profiles of samples (AutoFDO) are not read"},
+    {0, "num-threads", FOREIGN_REFUSED, "-j N"},
+    {0, "weighted-input-files", FOREIGN_REFUSED, "--weighted-input N,FILE"},
+};
+
 const Command cover_merge_command = {
     .name = "merge",
     .summary = "sum raw, indexed and text profiles of one program",
@@ -485,5 +493,7 @@ const Command cover_merge_command = {
         "programs built with -profile-correlate need the program, or its debug file, too.\n",
     .options = options,
     .option_count = ARRAY_LEN(options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .run = run,
 };

@@ -52,12 +52,12 @@ static const Option options[] = {
     OPT_FLAG(0, "instantiations", CoverReportOptions, instantiations,
              "a column that counts each instance of a template by itself"),
     OPT_CHOICE(0, "sort", CoverReportOptions, sort, "HOW", "path|missed|cover",
-               "rows by path, by lines that did not run, most first, or by the percentage of "
-               "lines that ran, least first"),
+               "the order of the rows: by path; by lines that did not run, most first; or by the "
+               "percentage of lines that ran, least first"),
     OPT_PERCENT(0, "line-coverage-lt", CoverReportOptions, lines_under, "P",
-                "only rows of which less than P percent of the lines ran"),
+                "only rows in which less than P percent of the lines ran"),
     OPT_PERCENT(0, "line-coverage-gt", CoverReportOptions, lines_over, "P",
-                "only rows of which more than P percent of the lines ran"),
+                "only rows in which more than P percent of the lines ran"),
     OPT_PERCENT(0, "region-coverage-lt", CoverReportOptions, regions_under, "P",
                 "the same for regions"),
     OPT_PERCENT(0, "region-coverage-gt", CoverReportOptions, regions_over, "P",
@@ -411,11 +411,33 @@ static int run(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, report_inputs);
 }
 
+static const ForeignOption foreign[] = {
+    COVER_FOREIGN_OPTIONS,
+    {0, "summary-only", FOREIGN_IGNORED, NULL},
+    {0, "show-branch-summary", FOREIGN_IGNORED, NULL},
+    {0, "show-region-summary", FOREIGN_IGNORED, NULL},
+    {0, "txt", FOREIGN_IGNORED, NULL},
+    {0, "show-functions", FOREIGN_REFUSED, "--functions"},
+    {0, "show-missing-lines", FOREIGN_REFUSED, "--missing"},
+    {0, "fail-under-line", FOREIGN_REFUSED, "--fail-under P"},
+    {0, "fail-under-lines", FOREIGN_REFUSED, "--fail-under P"},
+    {0, "skip-covered", FOREIGN_REFUSED, "--line-coverage-lt 100"},
+    {0, "skip-empty", FOREIGN_REFUSED, "--line-coverage-lt 100"},
+    {'r', "root", FOREIGN_REFUSED, "name the folder as an input, or --include 'DIR/*'"},
+    {0, "html", FOREIGN_REFUSED, "assay cover export --format html -o FILE"},
+    {0, "xml", FOREIGN_REFUSED, "assay cover export --format cobertura -o FILE"},
+    {0, "cobertura", FOREIGN_REFUSED, "assay cover export --format cobertura -o FILE"},
+    {0, "lcov", FOREIGN_REFUSED, "assay cover export --format lcov -o FILE"},
+    {0, "json-format", FOREIGN_REFUSED, "assay cover export --format gcov-json -o FILE"},
+};
+
 const Command cover_report_command = {
     .name = "report",
     .summary = "lines, functions, regions and branches that ran, by source file",
     .usage = "[OPTION ...] OBJECT ... PROFILE ...",
     .options = options,
     .option_count = ARRAY_LEN(options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .run = run,
 };

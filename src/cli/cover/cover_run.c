@@ -20,29 +20,31 @@ static const Option options[] = {
     OPT_CHOICE(0, "engine", CoverRunOptions, engine, "ENGINE", "auto|instrument|ptrace",
                "auto and instrument need programs that are built to count; ptrace needs only "
                "debug information, and shows which lines ran, not how often"),
-    OPT_FLAG(0, "per-test", CoverRunOptions, per_test,
-             "run each test by itself (libtest, GoogleTest, ctest) and keep which lines it runs, "
-             "for 'assay cover tests'"),
+    OPT_FLAG(
+        0, "per-test", CoverRunOptions, per_test,
+        "run each test in a process of its own (libtest, GoogleTest, ctest) and keep the lines "
+        "that it runs, for 'assay cover tests'"),
     OPT_TEXT(0, "tests-from", CoverRunOptions, tests_from, "FILE",
-             "per-test data of shell commands, one test a line of FILE"),
+             "the same for shell commands: each line of FILE is a test"),
     OPT_TEXT(
         0, "per-input", CoverRunOptions, per_input, "DIR",
-        "run CMD once for each file below DIR, as a fuzzer's corpus, with its name in the place "
-        "of {}, and keep which lines each runs"),
+        "the same for each file below DIR, as a fuzzer's corpus: run CMD with its name in place of "
+        "{}"),
     OPT_FLAG(0, "include-tests", CoverRunOptions, include_tests,
              "with cargo, report on tests/, benches/ and examples/ as well"),
     OPT_FLAG(0, "all-sources", CoverRunOptions, all_sources,
              "with cargo, report on dependencies, tests/, benches/ and examples/ as well"),
     OPT_FLAG(0, "skip-clean", CoverRunOptions, skip_clean,
-             "as tarpaulin has it; nothing is cleaned, builds have a target folder of their own"),
+             "accepted for scripts of tarpaulin: nothing is cleaned, because builds have a target "
+             "folder of their own"),
     OPT_LIST('p', "packages", CoverRunOptions, packages, "NAME",
              "with cargo, this package; passed on as --package"),
     OPT_FLAG(0, "all-features", CoverRunOptions, all_features, "with cargo; passed on"),
     OPT_DURATION(0, "wait", CoverRunOptions, wait_ns, "TIME",
                  "wait at most this long for processes that outlive the command"),
     OPT_FLAG(0, "continuous", CoverRunOptions, continuous,
-             "counts of killed programs too, if compiled with what 'assay cover flags "
-             "--continuous' prints; cargo's are"),
+             "also keep the counts of killed programs; build them with the flags of 'assay cover "
+             "flags --continuous' (cargo's are built so)"),
     OPT_LIST(0, "object", CoverRunOptions, objects, "FILE",
              "an object to report on even when it does not run"),
     OPT_LIST(0, "debug-dir", CoverRunOptions, debug_dirs, "DIR",
@@ -423,12 +425,30 @@ static int run(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, run_as_asked);
 }
 
+// Spellings that users of tarpaulin and cargo llvm-cov know.
+static const ForeignOption foreign[] = {
+    {0, "out", FOREIGN_REFUSED,
+     "afterwards: assay cover export --format cobertura -o FILE (or html, lcov, json)"},
+    {0, "html", FOREIGN_REFUSED, "afterwards: assay cover export --format html -o FILE"},
+    {0, "lcov", FOREIGN_REFUSED, "afterwards: assay cover export --format lcov -o FILE"},
+    {0, "cobertura", FOREIGN_REFUSED, "afterwards: assay cover export --format cobertura -o FILE"},
+    {0, "no-run", FOREIGN_REFUSED, "assay cover report prints the last results again"},
+    {0, "workspace", FOREIGN_REFUSED, "behind cargo: assay cover run -- cargo test --workspace"},
+    {0, "release", FOREIGN_REFUSED, "behind cargo: assay cover run -- cargo test --release"},
+    {0, "exclude-files", FOREIGN_REFUSED, "--exclude GLOB"},
+    {0, "ignore-tests", FOREIGN_IGNORED, NULL},
+    {0, "line", FOREIGN_IGNORED, NULL},
+    {'v', "verbose", FOREIGN_REFUSED, "--explain names functions that could not be counted"},
+};
+
 const Command cover_run_command = {
     .name = "run",
     .summary = "run a command that counts, keep the counts, and report",
     .usage = "[OPTION ...] [--] CMD [ARG ...]",
     .options = options,
     .option_count = ARRAY_LEN(options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .details = "Programs that are built with coverage flags count wherever CMD runs them: itself,\n"
                "make test, ctest, a script. Raw profiles are summed and deleted while it runs.\n"
                "cargo test, run, bench and nextest are built to count by themselves.\n"

@@ -51,22 +51,25 @@ static void print_lines(const Profile *p, StrBuf *out)
 static void say_result(const CoverSession *s, const CoverTraceResult *r)
 {
     if (r->no_disassembler)
-        cli_say("libZydis is not here: that breakpoints stand at instructions is not checked");
+        cli_say("libZydis is not installed, so assay cannot check that each breakpoint is at the "
+                "start of an instruction");
     if (r->off_boundary)
-        cli_say("%llu addresses of the debug information lie inside instructions; left out",
+        cli_say("addresses of the debug information that lie inside an instruction and were left "
+                "out: %llu",
                 (unsigned long long)r->off_boundary);
     if (r->unreachable)
         cli_say("processes that do not let others read their memory (PR_SET_DUMPABLE): %llu; lines "
-                "that they reached later are not known; as root they are",
+                "that they reached later are missing; root can see them",
                 (unsigned long long)r->unreachable);
     if (r->unreadable)
-        cli_say("%llu times a program ran that you may run but not read: its lines are not known "
-                "(as root they are, or after: chmod a+r)",
+        cli_say("a program ran %llu times that you may run but not read: its lines are missing; "
+                "root can see them, or every user after: chmod a+r",
                 (unsigned long long)r->unreadable);
     if (r->replaced)
-        cli_say("%llu times a file was mapped that is not the one at its path any more; its lines "
-                "are not known",
-                (unsigned long long)r->replaced);
+        cli_say(
+            "programs mapped a file %llu times that is no longer the one at its path: its lines "
+            "are missing",
+            (unsigned long long)r->replaced);
     if (r->no_loader)
         cli_say(
             "the loader has no hook that is known: objects that were loaded late may be missing");
@@ -88,8 +91,7 @@ static void say_result(const CoverSession *s, const CoverTraceResult *r)
         return;
     }
     if (r->sites && !s->o->quiet)
-        cli_say("%llu of %llu lines ran, in %llu process%s; a line is hit or not, its runs are not "
-                "counted",
+        cli_say("%llu of %llu lines ran, in %llu process%s; executions of a line are not counted",
                 (unsigned long long)r->lines_ran, (unsigned long long)r->lines,
                 (unsigned long long)r->processes, r->processes == 1 ? "" : "es");
 }

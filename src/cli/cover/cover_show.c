@@ -36,8 +36,8 @@ static const Option options[] = {
              "only this function's lines, by its name or a pattern (*)"),
     OPT_FLAG('C', NULL, CoverShowOptions, demangled,
              "names as they are in the source; they always are"),
-    OPT_TEXT('o', NULL, CoverShowOptions, program, "PROG", "the program, as lprof has it"),
-    OPT_LIST('c', NULL, CoverShowOptions, counts, "FILE", "a profile, as lprof has it"),
+    OPT_TEXT('o', NULL, CoverShowOptions, program, "PROG", "the program; lprof's spelling"),
+    OPT_LIST('c', NULL, CoverShowOptions, counts, "FILE", "a profile; lprof's spelling"),
     OPT_FLAG('m', "missing", CoverShowOptions, missing,
              "only lines that did not run, with three lines around each"),
     COVER_VIEW_OPTIONS(CoverShowOptions, views),
@@ -380,11 +380,23 @@ static int run(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, show_inputs);
 }
 
+static const ForeignOption foreign[] = {
+    COVER_FOREIGN_OPTIONS,
+    {0, "show-line-counts", FOREIGN_IGNORED, NULL},
+    {0, "show-line-counts-or-regions", FOREIGN_REFUSED, "--show-regions"},
+    {0, "name-regex", FOREIGN_REFUSED, "--name FUNCTION names one function"},
+    {0, "format", FOREIGN_REFUSED, "assay cover export --format html -o FILE"},
+    {0, "output-dir", FOREIGN_REFUSED, "assay cover export --format html -o FILE"},
+    {0, "html", FOREIGN_REFUSED, "assay cover export --format html -o FILE"},
+};
+
 const Command cover_show_command = {
     .name = "show",
     .summary = "source lines with their counts, as lprof lists them",
     .usage = "[OPTION ...] OBJECT ... PROFILE ...",
     .options = options,
     .option_count = ARRAY_LEN(options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .run = run,
 };

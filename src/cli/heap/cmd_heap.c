@@ -43,7 +43,7 @@ typedef struct HeapOptions {
 
 static const Option heap_options[] = {
     OPT_U64('p', "pid", HeapOptions, pid, "PID",
-            "attach to this process, until it ends, --duration or Ctrl-C (x86-64)"),
+            "attach to this process until it ends, --duration is over, or Ctrl-C (x86-64)"),
     OPT_TEXT('o', "output", HeapOptions, output, "FILE",
              "the recording to write (default heap.assay; an older one is kept as .old)"),
     OPT_FLAG('f', "force", HeapOptions, force, "replace FILE"),
@@ -315,6 +315,40 @@ static int run_heap(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, heap);
 }
 
+// Spellings that users of valgrind and heaptrack know.
+static const ForeignOption foreign[] = {
+    BUILD_FOREIGN_OPTIONS,
+    {0, "tool", FOREIGN_REFUSED, "assay heap -- CMD does what dhat and massif do"},
+    {0, "mode", FOREIGN_REFUSED,
+     "--copies counts copies; assay_heap_mark() of <assay/heap.h> marks events"},
+    {0, "leak-check", FOREIGN_REFUSED,
+     "--leaks 0 fails if a block is not freed; assay report heap.assay --sort end shows such "
+     "blocks"},
+    {0, "show-leak-kinds", FOREIGN_REFUSED,
+     "assay report heap.assay --sort end shows all blocks that were not freed"},
+    {0, "show-reachable", FOREIGN_REFUSED,
+     "assay report heap.assay --sort end shows all blocks that were not freed"},
+    {0, "track-origins", FOREIGN_REFUSED,
+     "assay does not look for wrong accesses; valgrind and -fsanitize=memory do"},
+    {0, "error-exitcode", FOREIGN_REFUSED, "--leaks 0 ends with status 3 if a block is not freed"},
+    {0, "suppressions", FOREIGN_REFUSED, "--leaks N allows N blocks that are not freed"},
+    {0, "gen-suppressions", FOREIGN_REFUSED, "--leaks N allows N blocks that are not freed"},
+    {0, "trace-children", FOREIGN_REFUSED, "leave it out: child processes are recorded"},
+    {0, "num-callers", FOREIGN_REFUSED, "leave it out: stacks are complete"},
+    {0, "depth", FOREIGN_REFUSED, "leave it out: stacks are complete"},
+    {0, "log-file", FOREIGN_REFUSED, "assay report heap.assay -o FILE writes the report"},
+    {0, "xml", FOREIGN_REFUSED, "assay report heap.assay --json"},
+    {0, "xml-file", FOREIGN_REFUSED, "assay report heap.assay --json -o FILE"},
+    {0, "dhat-out-file", FOREIGN_REFUSED, "assay export heap.assay -f dhat -o FILE"},
+    {0, "massif-out-file", FOREIGN_REFUSED, "assay export heap.assay -f massif -o FILE"},
+    {0, "pages-as-heap", FOREIGN_REFUSED, "--mmap also records mappings"},
+    {0, "stacks", FOREIGN_REFUSED, "leave it out: the stacks of threads are not measured"},
+    {0, "time-unit", FOREIGN_REFUSED, "--clock CLOCK measures lifetimes in bytes or in time"},
+    {'r', "raw", FOREIGN_IGNORED, NULL},
+    {0, "use-inject", FOREIGN_IGNORED, NULL},
+    {'v', "verbose", FOREIGN_REFUSED, "assay report heap.assay --notes"},
+};
+
 const Command heap_command = {
     .name = "heap",
     .group = "see where",
@@ -326,6 +360,8 @@ const Command heap_command = {
              "[OPTION ...] --cargo [CARGO-OPTION ...] [-- ARG ...]",
     .options = heap_options,
     .option_count = ARRAY_LEN(heap_options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .operands_end_options = true,
     .run = run_heap,
 };

@@ -320,6 +320,15 @@ static int run_list(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, list_events);
 }
 
+// Spellings that users of perf know.
+static const ForeignOption foreign[] = {
+    {'d', "desc", FOREIGN_IGNORED, NULL},
+    {'v', "long-desc", FOREIGN_IGNORED, NULL},
+    {0, "details", FOREIGN_IGNORED, NULL},
+    {0, "no-desc", FOREIGN_IGNORED, NULL},
+    {'j', NULL, FOREIGN_REFUSED, "assay list --json"},
+};
+
 const Command list_command = {
     .name = "list",
     .group = "help",
@@ -330,6 +339,8 @@ const Command list_command = {
     .usage = "[--json] [GLOB ...]\n[--json] FILE [GLOB ...]",
     .options = list_options,
     .option_count = ARRAY_LEN(list_options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .details =
         "Opens every event once to find out whether it works; of many tracepoints only one of\n"
         "each kind. A word without wildcards matches anywhere in a name. hardware (hw), cache,\n"

@@ -383,6 +383,27 @@ static int run_annotate(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, annotate_recording);
 }
 
+// Spellings that users of perf know.
+static const ForeignOption foreign[] = {
+    BUILD_FOREIGN_OPTIONS,
+    {'i', "input", FOREIGN_OPERAND, NULL},
+    {'s', "symbol", FOREIGN_OPERAND, NULL},
+    {0, "stdio", FOREIGN_IGNORED, NULL},
+    {0, "stdio2", FOREIGN_IGNORED, NULL},
+    {0, "tui", FOREIGN_IGNORED, NULL},
+    {0, "source", FOREIGN_IGNORED, NULL},
+    {'f', NULL, FOREIGN_IGNORED, NULL},
+    {'q', "quiet", FOREIGN_IGNORED, NULL},
+    {'P', "full-paths", FOREIGN_IGNORED, NULL},
+    {0, "no-source", FOREIGN_REFUSED, "assay annotate FILE FUNCTION --by-instruction"},
+    {'d', "dsos", FOREIGN_REFUSED, "assay annotate FILE FUNCTION: the function is enough"},
+    {'M', "disassembler-style", FOREIGN_REFUSED, "leave it out: --asm has one syntax"},
+    {0, "objdump", FOREIGN_REFUSED, "leave it out: assay decodes instructions itself"},
+    {'k', "vmlinux", FOREIGN_REFUSED, "--sysroot DIR has the files of another machine"},
+    {'v', "verbose", FOREIGN_REFUSED,
+     "ASSAY_DEBUG=symbolise assay annotate … names the files tried"},
+};
+
 const Command annotate_command = {
     .name = "annotate",
     .group = "look",
@@ -394,6 +415,8 @@ const Command annotate_command = {
              "[OPTION ...] [FUNCTION | FILE:LINE] -- CMD [ARG ...]",
     .options = annotate_options,
     .option_count = ARRAY_LEN(annotate_options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .details =
         "Shows each source line with its own time, its total time and the functions that it\n"
         "called; \"inlined\" marks callees whose code the compiler put into the line. Shares\n"

@@ -444,8 +444,10 @@ static void draw_flame(const Diff *d, const CallTree tree[DIFF_SIDES], const Wei
     diff_add_amount(&subtitle, m->total[DIFF_OLD], m, m->known[DIFF_OLD]);
     strbuf_add(&subtitle, STR(" \u2192 "));
     diff_add_amount(&subtitle, m->total[DIFF_NEW], m, m->known[DIFF_NEW]);
-    strbuf_add(&subtitle,
-               STR("; widths are those of the new recording: calls that are gone have none"));
+    strbuf_add(
+        &subtitle,
+        STR("; widths are those of the new recording: calls that only the old one has are not "
+            "drawn"));
     if (side_runs(&d->side[DIFF_NEW]) > 1)
         strbuf_printf(&subtitle, "; values are the sum of %zu recordings",
                       side_runs(&d->side[DIFF_NEW]));
@@ -639,6 +641,14 @@ static int run_diff(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, diff);
 }
 
+// Spellings that users of perf know.
+static const ForeignOption foreign[] = {
+    {'c', "compute", FOREIGN_REFUSED, "leave it out: each row has its change with an interval"},
+    {0, "baseline-only", FOREIGN_REFUSED, "assay diff --json has the rows of both recordings"},
+    {0, "order", FOREIGN_REFUSED, "leave it out: the greatest change comes first"},
+    {0, "period", FOREIGN_REFUSED, "assay diff --json has the values of each row"},
+};
+
 const Command diff_command = {
     .name = "diff",
     .group = "look",
@@ -647,6 +657,8 @@ const Command diff_command = {
              "[OPTION ...] -a OLD ... -b NEW ...",
     .options = diff_options,
     .option_count = ARRAY_LEN(diff_options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .details =
         "Rows are matched by the names of functions, not by address or line: the recordings\n"
         "may be of two builds. In a recording of the heap a row is the user's function that\n"

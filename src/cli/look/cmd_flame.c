@@ -372,6 +372,19 @@ static int run_flame(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, flame_recording);
 }
 
+// Spellings that users of cargo flamegraph, inferno and flamegraph.pl know.
+static const ForeignOption foreign[] = {
+    BUILD_FOREIGN_OPTIONS,
+    {'i', "input", FOREIGN_OPERAND, NULL},
+    {0, "root", FOREIGN_REFUSED, "sudo assay flame -- CMD"},
+    {0, "reverse", FOREIGN_REFUSED, "--inverted"},
+    {0, "colors", FOREIGN_REFUSED, "leave it out: colours show inlined, kernel and JIT code"},
+    {0, "palette", FOREIGN_REFUSED, "leave it out: colours show inlined, kernel and JIT code"},
+    {0, "perfdata", FOREIGN_OPERAND, NULL},
+    {0, "min-width", FOREIGN_REFUSED, "leave it out: boxes too narrow to be seen are not drawn"},
+    {0, "minwidth", FOREIGN_REFUSED, "leave it out: boxes too narrow to be seen are not drawn"},
+};
+
 const Command flame_command = {
     .name = "flame",
     .group = "look",
@@ -383,6 +396,8 @@ const Command flame_command = {
              "[CARGO-OPTION ...] [-- ARG ...]",
     .options = flame_options,
     .option_count = ARRAY_LEN(flame_options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .details =
         "The picture is one SVG file for any browser. A click zooms, '/' searches by regular\n"
         "expression and shows how much matched, the arrow keys go from frame to frame,\n"

@@ -125,10 +125,11 @@ static const Option report_options[] = {
     OPT_ROW(0, "by", ReportOptions, by, ReportKey, "WHAT", &row_words, "what a row is"),
     OPT_FLAG(0, "lines", ReportOptions, lines,
              "the same as --by line: source lines and their text"),
-    OPT_TEXT_OF('s', "sort", ReportOptions, sort, "KEY", &sort_words,
-                "the order of the rows; calls and address need --prof; blocks to copied need a "
-                "recording of the heap and choose its metric; the words from function on choose "
-                "the rows, as --by does; commas separate keys"),
+    OPT_TEXT_OF(
+        's', "sort", ReportOptions, sort, "KEY", &sort_words,
+        "the order of the rows, or several keys with commas between them; calls and address need "
+        "--prof; blocks, peak … copied choose the metric of a recording of the heap; "
+        "function, line … pid choose what a row is, as --by does"),
     OPT_FLAG(0, "children", ReportOptions, children,
              "sort by total: the time of a function and of all functions that it called"),
     OPT_OPTIONAL(
@@ -144,9 +145,10 @@ static const Option report_options[] = {
     OPT_FLAG(0, "critical", ReportOptions, critical,
              "for a recording made with --wait: show the chain of running, waking and waiting that "
              "decided how long the first thread, or that of --thread, took; --time chooses a part"),
-    OPT_TEXT(0, "from", ReportOptions, from_mark, "MARK",
-             "with --critical: start where a probe or a mark of this name is passed; of several "
-             "spans up to --to, show the longest"),
+    OPT_TEXT(
+        0, "from", ReportOptions, from_mark, "MARK",
+        "with --critical: start at a probe or a mark of this name; if several spans end at --to, "
+        "show the longest"),
     OPT_TEXT(0, "to", ReportOptions, to_mark, "MARK", "with --critical: end at such a mark"),
     OPT_TEXT(0, "thread", ReportOptions, thread, "THREAD",
              "with --critical: the number or the name of the thread at the end of the path"),
@@ -183,6 +185,7 @@ static const Option report_options[] = {
 
 // Spellings that users of perf know.
 static const ForeignOption foreign[] = {
+    BUILD_FOREIGN_OPTIONS,
     {'i', "input", FOREIGN_OPERAND, NULL},
     {0, "stdio", FOREIGN_IGNORED, NULL},
     {0, "tui", FOREIGN_IGNORED, NULL},
@@ -194,6 +197,38 @@ static const ForeignOption foreign[] = {
     {'d', "dsos", FOREIGN_REFUSED, "assay report --by module"},
     {'S', "symbols", FOREIGN_REFUSED, "assay report --focus REGEX, or --around FUNCTION"},
     {'t', "field-separator", FOREIGN_REFUSED, "assay report --csv"},
+    {0, "fields", FOREIGN_REFUSED, "assay report --sort KEY chooses rows and order; --csv has all"},
+    {'T', "threads", FOREIGN_REFUSED, "assay report --by thread"},
+    {0, "tasks", FOREIGN_REFUSED, "assay report --by process"},
+    {0, "stats", FOREIGN_REFUSED, "assay report --notes"},
+    {0, "header-only", FOREIGN_REFUSED, "assay report --notes"},
+    {'I', "show-info", FOREIGN_REFUSED, "assay report --notes"},
+    {'D', "dump-raw-trace", FOREIGN_REFUSED, "assay export FILE -f perf-script"},
+    {'U', "hide-unresolved", FOREIGN_REFUSED,
+     "assay report --ignore '^.unknown' leaves out stacks with unknown functions"},
+    {0, "show-total-period", FOREIGN_REFUSED, "assay report --json has the values of each row"},
+    {'p', "parent", FOREIGN_REFUSED, "assay report --focus REGEX"},
+    {0, "symbol-filter", FOREIGN_REFUSED, "assay report --focus REGEX"},
+    {0, "ignore-callees", FOREIGN_REFUSED, "assay report --around FUNCTION shows its callers"},
+    {'m', "modules", FOREIGN_REFUSED, "assay report --by module"},
+    {'k', "vmlinux", FOREIGN_REFUSED, "--sysroot DIR has the files of another machine"},
+    {0, "kallsyms", FOREIGN_REFUSED, "--sysroot DIR has the files of another machine"},
+    {0, "no-inline", FOREIGN_REFUSED, "leave it out: inlined functions are marked '(inlined)'"},
+    {0, "no-demangle", FOREIGN_REFUSED, "assay export FILE -f json has the names of the linker"},
+    {0, "max-stack", FOREIGN_REFUSED, "leave it out: --percent-limit P makes a tree smaller"},
+    {0, "itrace", FOREIGN_REFUSED, "leave it out: traces of Intel PT are not read"},
+    {'b', "branch-stack", FOREIGN_REFUSED, "branch records are read as stacks: record -g lbr"},
+    {0, "branch-history", FOREIGN_REFUSED, "branch records are read as stacks: record -g lbr"},
+    {0, "mem-mode", FOREIGN_REFUSED, "addresses of memory accesses are not recorded"},
+    {'C', "cpu", FOREIGN_REFUSED, "assay record -a -C CPUS records these CPUs alone"},
+    {0, "percentage", FOREIGN_REFUSED, "leave it out: shares are of the selected samples"},
+    {0, "stdio-color", FOREIGN_REFUSED, "assay report --color always"},
+    {0, "gtk", FOREIGN_REFUSED, "assay view FILE makes a page"},
+    {'f', "demangle", FOREIGN_IGNORED, NULL},
+    {'q', "quiet", FOREIGN_IGNORED, NULL},
+    {'x', "exclude-other", FOREIGN_IGNORED, NULL},
+    {0, "group", FOREIGN_IGNORED, NULL},
+    {0, "inline", FOREIGN_IGNORED, NULL},
 };
 
 static const uint64_t LIMIT_DEFAULT = UINT64_MAX; // the user gave no --limit
@@ -902,6 +937,18 @@ static int show_survey(const ReportOptions *o, Str folder)
     return survey_show(folder, &terminal, o->json ? SURVEY_JSON : SURVEY_TEXT);
 }
 
+// Whether the name of the recording is a mode of perf's -g: "graph,0.5,caller".
+static bool is_perf_tree(Str word)
+{
+    static const char *const modes[] = {"graph", "fractal", "flat", "folded", "caller", "callee"};
+    Str first = word, rest;
+    (void)str_split(word, ',', &first, &rest);
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
+        if (str_equal(first, str_from_c(modes[i])))
+            return !os_file_exists(word);
+    return false;
+}
+
 static int report_recording(CommandLine *line, void *values)
 {
     // The parser fills `options`; check_options makes `request` out of them.
@@ -912,6 +959,11 @@ static int report_recording(CommandLine *line, void *values)
                                        .records = true,
                                        .live_at = offsetof(ReportCommand, options.live)};
     ReportOptions *o = &((ReportCommand *)values)->options;
+    if (!live_is_asked(line, &o->live) && str_find_char(o->live.freq, ',') != SIZE_MAX)
+        return usage_error(line->cmd, "-F is the rate of a command; --sort chooses the rows");
+    if (line->operands.len && line->dashes == SIZE_MAX && is_perf_tree(line->operands.at[0]))
+        return usage_error(line->cmd, "write --tree=caller or --tree=callee, not '%" STR_FMT "'",
+                           STR_ARG(line->operands.at[0]));
     if (line->operands.len == 1 && line->dashes == SIZE_MAX &&
         survey_folder_is(line->operands.at[0]))
         return show_survey(o, line->operands.at[0]);

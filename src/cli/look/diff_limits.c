@@ -59,9 +59,9 @@ static bool parse_limit(Str text, const DiffMetric *metric, Limit *ret, Error *e
             return true;
     }
     error_set(err, ERROR_USAGE, "--fail-if takes a limit, not '%" STR_FMT "'", STR_ARG(text));
-    return error_hint(err,
-                      "write 'total > +5%%', 'FUNCTION > +2ms' or 'any > +10%%'; the unit is %% or "
-                      "one of the metric that is shown");
+    return error_hint(
+        err, "write 'total > +5%%', 'FUNCTION > +2ms' or 'any > +10%%'; the unit is %% or a "
+             "unit of the metric");
 }
 
 // A change: the whole interval is beyond the limit, below it, or neither.

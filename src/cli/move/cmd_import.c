@@ -82,7 +82,7 @@ const Command import_command = {
     .usage = "[OPTION ...] FILE ...",
     .options = import_options,
     .option_count = ARRAY_LEN(import_options),
-    .list_heading = "formats, and who writes them",
+    .list_heading = "formats, and the programs that write them",
     .list = &formats,
     .details =
         "The content of a file decides its format, not its name; a file may be packed by\n"

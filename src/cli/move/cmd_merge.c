@@ -36,7 +36,8 @@ static int merge(CommandLine *line, void *values)
     const MergeCommand *o = values;
     const StrVec *inputs = &line->operands;
     if (inputs->len < 2)
-        return usage_error(line->cmd, "name two recordings or more");
+        return usage_error(line->cmd, "name two recordings or more; profiles of coverage "
+                                      "are joined by 'assay cover merge'");
     Str output = o->output.len ? o->output : STR("merged.assay");
     Profile all;
     Error err;
@@ -60,6 +61,14 @@ static int run_merge(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, merge);
 }
 
+// Spellings that users of llvm-profdata know.
+static const ForeignOption foreign[] = {
+    {0, "sparse", FOREIGN_REFUSED, "profiles of coverage: assay cover merge --sparse"},
+    {0, "instr", FOREIGN_REFUSED, "profiles of coverage: assay cover merge"},
+    {0, "text", FOREIGN_REFUSED, "profiles of coverage: assay cover merge --text"},
+    {0, "weighted-input", FOREIGN_REFUSED, "profiles of coverage: assay cover merge"},
+};
+
 const Command merge_command = {
     .name = "merge",
     .group = "move",
@@ -69,6 +78,8 @@ const Command merge_command = {
     .usage = "[OPTION ...] FILE FILE ...",
     .options = merge_options,
     .option_count = ARRAY_LEN(merge_options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .details = "Times count from the earliest start, by the clocks of the machines. Processes and\n"
                "threads stay apart; with several machines, @HOST stands behind the names of\n"
                "processes. The order in which recordings are joined in groups does not matter.\n",

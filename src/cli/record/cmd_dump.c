@@ -99,6 +99,9 @@ static int run_dump(const Command *cmd, int argc, char **argv)
     return command_run_parsed(cmd, argc, argv, &o, dump);
 }
 
+// As other commands name a process.
+static const ForeignOption foreign[] = {{'p', "pid", FOREIGN_OPERAND, NULL}};
+
 const Command dump_command = {
     .name = "dump",
     .group = "see where",
@@ -108,5 +111,7 @@ const Command dump_command = {
     .usage = "[OPTION ...] PID ...",
     .options = dump_options,
     .option_count = ARRAY_LEN(dump_options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .run = run_dump,
 };

@@ -74,8 +74,8 @@ static bool complete(const Flight *f, Profile *p, Error *err)
     profile_sum_states(p);
     if (r->count)
         profile_note(p, NOTE_INFO, STR("flight-rounds"),
-                     "the recorder began anew %" PRIu64 " time%s, so that its tables do not grow; "
-                     "it saw nothing for %.2f s of the whole run, %.2f s at most",
+                     "the recorder emptied its tables %" PRIu64 " time%s, to stay within --memory; "
+                     "it recorded nothing for %.2f s in all, for %.2f s at most at one time",
                      r->count, plural_s(r->count), (double)r->gaps_ns / NS_PER_S,
                      (double)r->gap_ns / NS_PER_S);
     return true;

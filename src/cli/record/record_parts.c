@@ -39,9 +39,12 @@ bool record_parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error 
         Str rest = lists->at[i], part;
         while (str_next_part(&rest, ',', &part)) {
             uint64_t n;
-            if (!str_parse_u64(str_trim(part), 10, &n) || n == 0 || n > INT32_MAX)
-                return error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a %s", STR_ARG(part),
-                                 what);
+            if (!str_parse_u64(str_trim(part), 10, &n) || n == 0 || n > INT32_MAX) {
+                (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a %s", STR_ARG(part),
+                                what);
+                return error_hint(err, "the numbers of the processes with a name: -p "
+                                       "$(pgrep -d, NAME)");
+            }
             vec_push(NULL, ret, (uint32_t)n);
         }
     }

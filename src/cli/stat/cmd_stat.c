@@ -97,6 +97,7 @@ static const Option stat_options[] = {
 
 // Options of perf stat that nothing here needs, or that another word does.
 static const ForeignOption foreign[] = {
+    BUILD_FOREIGN_OPTIONS,
     {0, "scale", FOREIGN_IGNORED, NULL},
     {0, "metric-no-group", FOREIGN_IGNORED, NULL},
     {0, "metric-no-merge", FOREIGN_IGNORED, NULL},

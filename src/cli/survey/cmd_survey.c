@@ -35,12 +35,13 @@ static const Option survey_options[] = {
     OPT_FLAG(0, "no-html", SurveyOptions, no_page, "write no page"),
     OPT_TEXT(0, "against", SurveyOptions, against, "'CMD'",
              "the old command: both are surveyed, and the result says what changed"),
-    OPT_TEXT(0, "counted", SurveyOptions, counted, "'CMD'",
-             "the same program, built for counting, for the step that counts lines"),
+    OPT_TEXT(
+        0, "counted", SurveyOptions, counted, "'CMD'",
+        "the same command with a program built for counting; the step that counts lines runs it"),
     OPT_TEXT(0, "counted-old", SurveyOptions, counted_old, "'CMD'",
-             "with --against: the same of the other command"),
+             "with --against: the same for the old command"),
     OPT_LIST(0, "source-path-old", SurveyOptions, sources_old, "OLD=NEW",
-             "with --against: read source files of the other command whose path begins with OLD at "
+             "with --against: read source files of the old command whose path begins with OLD at "
              "NEW"),
     OPT_LIST(0, "steps", SurveyOptions, steps, "LIST",
              "only these steps, separated by commas: time, cpu, waits, heap, counts"),

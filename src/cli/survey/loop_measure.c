@@ -65,8 +65,8 @@ static void keep_sources(LoopMeasure *m, Str folder, const SurveyManifest *manif
     if (newer.len > NAMED)
         strbuf_printf(&names, " and %zu more", newer.len - NAMED);
     if (newer.len)
-        cli_say("the program is older than %" STR_FMT ": the lines shown may be others than those "
-                "it was built from",
+        cli_say("the program is older than %" STR_FMT ": the source lines shown may differ from "
+                "those that it was built from",
                 STR_ARG(strbuf_str(&names)));
     strbuf_deinit(&names);
 }

@@ -565,6 +565,20 @@ static int run_top(const Command *cmd, int argc, char **argv)
     return status;
 }
 
+// Spellings that users of perf know.
+static const ForeignOption foreign[] = {
+    {'g', "call-graph", FOREIGN_IGNORED, NULL},
+    {'z', "zero", FOREIGN_IGNORED, NULL},
+    {0, "children", FOREIGN_IGNORED, NULL},
+    {0, "stdio", FOREIGN_REFUSED, "assay top | cat prints each screen as lines"},
+    {'s', "sort", FOREIGN_REFUSED, "--by function, line, module or process"},
+    {'u', "uid", FOREIGN_REFUSED, "assay top -p $(pgrep -d, -u USER)"},
+    {'r', "realtime", FOREIGN_REFUSED, "sudo chrt -f PRIORITY assay top …"},
+    {'m', "mmap-pages", FOREIGN_REFUSED, "leave it out: assay chooses the size of the rings"},
+    {'k', "vmlinux", FOREIGN_REFUSED, "leave it out: names of the kernel come from /proc/kallsyms"},
+    {'v', "verbose", FOREIGN_REFUSED, "assay record, then assay report --notes"},
+};
+
 const Command top_command = {
     .name = "top",
     .group = "see where",
@@ -576,6 +590,8 @@ const Command top_command = {
              "[OPTION ...] [--] CMD [ARG ...]",
     .options = top_options,
     .option_count = ARRAY_LEN(top_options),
+    .foreign = foreign,
+    .foreign_count = ARRAY_LEN(foreign),
     .details = top_details,
     .operands_end_options = true,
     .run = run_top,

@@ -78,7 +78,7 @@ static bool add_counts_file(Units *u, Str path, Error *err)
     r->stale += mismatched;
     if (mismatched)
         profile_note(r->profile, NOTE_WARNING, STR("counts-of-another-build"),
-                     "'%" STR_FMT "': the counts of %u function%s are of another build",
+                     "'%" STR_FMT "': the counts of %u function%s belong to another build",
                      STR_ARG(path), mismatched, plural_s(mismatched));
     return true;
 }

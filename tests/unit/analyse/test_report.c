@@ -165,7 +165,7 @@ static void stacks_with_a_gap_are_counted_apart(void **state)
     StrBuf text = {0};
     truth_add_text(&r.truth, &text);
     assert_non_null(
-        strstr(strbuf_str(&text).ptr, "33.3% of stacks complete, 66.7% but for a marked gap"));
+        strstr(strbuf_str(&text).ptr, "33.3% of stacks complete, 66.7% with a marked gap"));
     strbuf_deinit(&text);
     report_deinit(&r);
     sketch_close(&s);

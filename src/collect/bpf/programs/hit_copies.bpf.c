@@ -14,7 +14,7 @@ enum { REGS_SP = 19, PAGE_BYTES = 4096 }; // number of the word in struct pt_reg
 extern const volatile HitCopyConfig config MAP;
 extern HitCopyShared shared MAP;
 extern int slots MAP;   // HIT_COPY_SLOTS for each CPU
-extern int outputs MAP; // an event for each CPU
+extern int outputs MAP; // one perf event for each CPU, whose ring gets the records
 
 INLINE bool is_recorded(uint64_t id)
 {
@@ -24,7 +24,7 @@ INLINE bool is_recorded(uint64_t id)
     return processes_have(&shared.processes, whose);
 }
 
-// Whether the hit is one that its period takes.
+// Counts the hit. True if it is one of those that the period selects.
 INLINE bool is_due(const HitCopyEvent *e, uint32_t number, uint32_t cpu)
 {
     uint64_t period = e->period;
@@ -44,7 +44,8 @@ INLINE uint64_t base_of(uint32_t tid)
     return 0;
 }
 
-// The kernel may run another thread on the CPU in the middle of a hit: that one takes another slot.
+// A free slot of the CPU; 0: all are in use. More than one can be in use, because the kernel may
+// run another thread in the middle of a hit.
 INLINE HitCopySlot *take_slot(uint32_t cpu)
 {
 #pragma unroll
@@ -66,7 +67,7 @@ typedef struct PageReader {
 
 static long read_page(uint64_t number, PageReader *reader);
 
-// Reads the stack up to the end of its memory, or of what is wanted.
+// Reads the stack page by page, `copy.wanted` bytes or up to the end of its memory.
 INLINE void read_pages(HitCopySlot *s, uint64_t sp)
 {
     PageReader reader = {s, sp};
@@ -90,7 +91,7 @@ INLINE void read_stack(HitCopySlot *s, const HitCopyEvent *e, uint64_t sp, uint3
         read_pages(s, sp);
 }
 
-// The cookie is the number of the event.
+// Runs at each hit. The cookie of the probe is the number of its event.
 PROGRAM("kprobe") int on_hit(uint64_t *ctx)
 {
     uint64_t id = bpf_get_current_pid_tgid();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/bpf-programs from hit_copies.bpf.c with clang-14 (docs/decisions/0290).
-// Hash of the sources: 959d50e3f1c6226ab9b41dd7e0718e9ec33fe82baa3330a8a2d0cb532a1be50e
+// Hash of the sources: 7a7cbd5df84b9f8f91f1378e709de46303fc236c1ff9ffc9a77b6313a718538a
 
 #include "collect/bpf/programs/hit_copies_program.h"
 
