@@ -108,10 +108,10 @@ static void add_running(Builder *b, int64_t from, int64_t to)
 // own time only.
 static void add_running_apart(Builder *b, int64_t from, int64_t to)
 {
-    for (size_t i = 0; i < b->samples.len; i++) {
-        const At *at = &b->samples.at[i];
-        if (at->time_ns < from || at->time_ns >= to)
-            continue;
+    while (b->next < b->samples.len && b->samples.at[b->next].time_ns < from)
+        b->next++;
+    for (; b->next < b->samples.len && b->samples.at[b->next].time_ns < to; b->next++) {
+        const At *at = &b->samples.at[b->next];
         int64_t begin = MAX(from, at->time_ns - MIN(at->for_ns, at->time_ns));
         add_step(b, (CallStep){.kind = CALL_STEP_APART, .begin_ns = from, .end_ns = begin});
         add_step(b, (CallStep){.kind = CALL_STEP_RUNS,
