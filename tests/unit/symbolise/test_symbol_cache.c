@@ -305,6 +305,27 @@ static void the_oldest_files_make_room_and_leftovers_go(void **state)
     rmdir(dir);
 }
 
+// The process that writes with root's rights is asked by a recorder that reads programs of
+// strangers.
+static void a_name_that_leads_out_of_the_folder_is_not_written(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/assay-cache-XXXXXX", inner[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(inner, sizeof(inner), "%s/inner", dir);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    int folder = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const Str names[] = {STR("../x.sym"), STR("../inner/x.sym"),
+                         STR("/x.sym"),   STR("x.sym\0.sym"),
+                         STR(""),         STR(".."),
+                         STR("x"),        STR("x.sym/")};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        symbol_cache_write(folder, names[i], STR("content"), 0);
+    close(folder);
+    assert_int_equal(rmdir(inner), 0); // they are empty
+    assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +336,7 @@ int main(void)
         cmocka_unit_test(a_changed_file_makes_its_table_worthless),
         cmocka_unit_test(a_planted_link_is_neither_read_nor_written_through),
         cmocka_unit_test(the_oldest_files_make_room_and_leftovers_go),
+        cmocka_unit_test(a_name_that_leads_out_of_the_folder_is_not_written),
     };
     return RUN_TESTS(tests);
 }
