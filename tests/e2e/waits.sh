@@ -297,4 +297,15 @@ END
     check 'a socket has the name of its other end' grep -q "tcp 127.0.0.1:$port" <(assay report sock.assay --by file)
 fi
 
+
+# A thread that slept before it was watched, and goes on: its stack is read from its memory.
+asleep_before() {
+    sleep 60 &
+    local pid=$! status=0
+    eventually grep -q '^[0-9]* (sleep) S' "/proc/$pid/stat"
+    "$ASSAY" record --wait -q -f --duration 0.2 -o asleep.assay -p $pid && grep -q 'clock_nanosleep' <(assay report asleep.assay --tree -e 'wall time') || status=1
+    kill $pid
+    return $status
+}
+check 'the stack of a thread that sleeps all the time is known' asleep_before
 finish

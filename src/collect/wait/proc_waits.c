@@ -220,6 +220,26 @@ static bool unwind_by_guess(Consumer *c, const ProcWait *wait, const CodeRanges 
     return false;
 }
 
+static void add_sent(Waiting *w, uint64_t signature, StackId stack, bool is_complete)
+{
+    w->counts.stacks++;
+    w->counts.complete += is_complete;
+    table_insert(&w->by_signature, signature, (uint32_t)w->sent.len);
+    vec_push(NULL, &w->sent, (Sent){signature, stack});
+}
+
+void proc_waits_name(Waiting *w, Consumer *c, const ProcWait *wait, uint64_t signature)
+{
+    CodeRanges code = consumer_code(c, wait->pid);
+    StackId stack, other;
+    StackCut cut = unwind(c, wait, NULL, 0, &stack);
+    if (cut != STACK_CUT_NONE && unwind_by_guess(c, wait, &code, &other)) {
+        stack = other;
+        cut = STACK_CUT_NONE;
+    }
+    add_sent(w, signature, stack, cut == STACK_CUT_NONE);
+}
+
 static StackId stack_of(Waiting *w, Consumer *c, const ProcWait *wait, const uint64_t *regs)
 {
     CodeRanges code = consumer_code(c, wait->pid);
@@ -243,10 +263,7 @@ static StackId stack_of(Waiting *w, Consumer *c, const ProcWait *wait, const uin
         stack = other;
         cut = STACK_CUT_NONE;
     }
-    w->counts.stacks++;
-    w->counts.complete += cut == STACK_CUT_NONE;
-    table_insert(&w->by_signature, signature, (uint32_t)w->sent.len);
-    vec_push(NULL, &w->sent, (Sent){signature, stack});
+    add_sent(w, signature, stack, cut == STACK_CUT_NONE);
     return stack;
 }
 

@@ -22,6 +22,7 @@ bool waiting_open(const WaitingSetup *setup, Waiting **ret, Error *err)
         return false;
     }
     w->min_wait_ns = setup->min_wait_ns;
+    w->every = setup->every;
     *ret = w;
     return true;
 }
@@ -45,6 +46,9 @@ void waiting_close(Waiting *w)
     proc_waits_close(w->sampled);
     watch_close(&w->watch);
     wait_objects_deinit(&w->objects);
+    for (size_t i = 0; i < w->sleepers.len; i++)
+        heap_free(w->sleepers.at[i].wait.stack);
+    vec_free(&w->sleepers);
     vec_free(&w->sent);
     vec_free(&w->reasons);
     vec_free(&w->sums);
@@ -111,30 +115,61 @@ static WaitThread *find_thread(const Waiting *w, uint32_t tid)
 }
 
 // What a thread sleeps in, by /proc (proc(5), "syscall"). False: it does not sleep.
-static bool find_wait(WaitThread *t, uint32_t tid)
+static bool find_wait(WaitThread *t, uint32_t tid, ProcWait *wait)
 {
     char text[256];
-    ProcWait wait = {0};
     ssize_t n = proc_read_of(-1, t->tgid, tid, "syscall", text, sizeof(text));
+    *wait = (ProcWait){.pid = t->tgid, .tid = tid};
     if (n <= 0) { // some processes forbid that even to root
         t->call = WAIT_UNKNOWN_CALL;
         return proc_sleeps(t->tgid, tid, &t->how);
     }
-    if (!proc_syscall_parse((Str){text, (size_t)n}, &wait))
+    if (!proc_syscall_parse((Str){text, (size_t)n}, wait))
         return false;
     uint32_t arg;
-    t->call = wait.call;
-    t->how = proc_how_it_sleeps(t->tgid, tid, wait.call);
-    if (wait_object_of(t->call, &arg) != WAIT_OBJECT_NONE && arg < ARRAY_LEN(wait.args))
-        t->object = wait.args[arg];
+    t->call = wait->call;
+    t->how = proc_how_it_sleeps(t->tgid, tid, wait->call);
+    if (wait_object_of(t->call, &arg) != WAIT_OBJECT_NONE && arg < ARRAY_LEN(wait->args))
+        t->object = wait->args[arg];
     return true;
 }
 
-// A thread that sleeps already. Its stack is not known.
+// Copies the stack of a thread that sleeps already; it is unwound with the first record. Not of all
+// threads of a machine.
+static void keep_stack(Waiting *w, WaitThread *t, const ProcWait *wait)
+{
+    enum { SLEEPERS_MAX = 4096 };
+    uint8_t stack[PROC_STACK_BYTES];
+    uint32_t len = w->every || w->sleepers.len >= SLEEPERS_MAX || wait->sp == 0
+                       ? 0
+                       : proc_read_stack(wait->pid, wait->sp, stack);
+    if (len == 0)
+        return;
+    Sleeper s = {.wait = *wait, .signature = hash_pair(hash_pair(wait->tid, wait->sp), wait->pc)};
+    s.wait.stack_len = len;
+    s.wait.stack = heap_alloc(len);
+    memcpy(s.wait.stack, stack, len);
+    vec_push(NULL, &w->sleepers, s);
+    t->signature = s.signature;
+}
+
+static void name_sleepers(Waiting *w, Consumer *c)
+{
+    for (size_t i = 0; i < w->sleepers.len; i++) {
+        Sleeper *s = &w->sleepers.at[i];
+        proc_waits_name(w, c, &s->wait, s->signature);
+        heap_free(s->wait.stack);
+    }
+    w->sleepers.len = 0;
+}
+
+// A thread that sleeps already.
 static void begin_asleep(Waiting *w, WaitThread *t, uint32_t tid)
 {
-    if (!find_wait(t, tid))
+    ProcWait wait;
+    if (!find_wait(t, tid, &wait))
         return;
+    keep_stack(w, t, &wait);
     t->state = WAIT_IS_BLOCKED;
     for (uint32_t i = 0; i < WAIT_SUMS; i++) {
         uint32_t row = (tid + i) & (WAIT_SUMS - 1);
@@ -148,6 +183,7 @@ static void begin_asleep(Waiting *w, WaitThread *t, uint32_t tid)
         s->call = t->call;
         s->how = t->how;
         s->object = t->object;
+        s->signature = t->signature;
         t->sum = row + 1;
         return;
     }
@@ -397,6 +433,7 @@ void waiting_record(Waiting *w, Consumer *c, Bytes raw)
 {
     uint32_t kind = 0;
     WaitRecord r;
+    name_sleepers(w, c);
     if (raw.len >= sizeof(kind))
         memcpy(&kind, raw.ptr, sizeof(kind));
     if (kind == WAIT_RECORD_DUMP) {
@@ -558,6 +595,7 @@ static void add_open(Waiting *w, Consumer *c, const WaitThread *t, uint64_t end_
 
 void waiting_add_open(Waiting *w, Consumer *c, uint64_t end_ns)
 {
+    name_sleepers(w, c);
     for (size_t i = 0; !w->sampled && i < WAIT_THREADS; i++)
         if (w->watch.shared->threads[i].tid)
             add_open(w, c, &w->watch.shared->threads[i], end_ns);
@@ -583,6 +621,7 @@ void waiting_finish(Waiting *w, Consumer *c, uint64_t end_ns, bool with_sums, Wa
         return;
     }
     const WaitShared *shared = w->watch.shared;
+    name_sleepers(w, c);
     if (!with_sums) {
         waiting_add_open(w, c, end_ns);
         count_losses(w);

@@ -5,6 +5,7 @@
 #define COLLECT_WAIT_WAITING_INTERNAL_H
 
 #include "base/table.h"
+#include "collect/wait/proc_look_internal.h"
 #include "collect/wait/wait_objects_internal.h"
 #include "collect/wait/waiting.h"
 #include "collect/wait/watch_internal.h"
@@ -43,11 +44,18 @@ typedef struct ThreadMoment {
     int64_t time_ns;
 } ThreadMoment;
 
+// A thread that slept when it was first watched, with a copy of its stack.
+typedef struct Sleeper {
+    ProcWait wait;
+    uint64_t signature; // that its wait has in place of one by the programs
+} Sleeper;
+
 struct Waiting {
     Watch watch;
     Profile *profile;
     WaitObjects objects;
     Vec(Sent) sent;
+    Vec(Sleeper) sleepers; // whose stacks are not yet unwound
     Vec(Reason) reasons;
     Vec(Sum) sums;
     Vec(ThreadMoment) starts, ends;
@@ -56,6 +64,7 @@ struct Waiting {
     MetricId metrics[WAIT_CLASS_COUNT];
     MetricId wall;
     StackId preempted;    // the stack of threads that wait for a processor
+    bool every;           // thread of the machine is watched
     uint64_t min_wait_ns; // shorter ones have no row of `states`
     uint64_t freed;       // sums whose entries were given back
     WaitingCounts counts;
@@ -73,9 +82,11 @@ Sum *waiting_need_sum(Waiting *w, ThreadId thread, StackId stack, WaitClass clas
 // proc_waits.c: looks at threads from outside, where BPF is refused. Heap memory.
 MUST_CHECK bool proc_waits_open(const WaitingLooks *setup, ProcWaits **ret, Error *err);
 void proc_waits_stop(ProcWaits *s);
-void proc_waits_close(ProcWaits *s); // accepts NULL
+void proc_waits_close(ProcWaits *s);        // accepts NULL
 void proc_waits_has_switches(ProcWaits *s); // waiting_has_switches
 void proc_waits_add(ProcWaits *s, uint32_t pid, bool is_new);
+// Unwinds a copied stack, and gives it to a signature.
+void proc_waits_name(Waiting *w, Consumer *c, const ProcWait *wait, uint64_t signature);
 // Takes what was seen up to a time of the records.
 void proc_waits_until(Waiting *w, Consumer *c, uint64_t time_ns);
 // Takes a record of a context switch.
