@@ -248,13 +248,20 @@ void dwarf_variables_each(DwarfFile *f, uint64_t address, void (*each)(void *ctx
 // ---- Results ------------------------------------------------------------------
 
 typedef struct NameList {
+    Str shown[NAMES_SHOWN];
     StrBuf text;
-    size_t count;
+    size_t count; // more than NAMES_SHOWN: there are more
 } NameList;
 
 static void add_name(void *ctx, Str name)
 {
     NameList *l = ctx;
+    // An inner block, or the caller of an inlined function, may have a variable of the same name.
+    for (size_t i = 0; i < MIN(l->count, (size_t)NAMES_SHOWN); i++)
+        if (str_equal(l->shown[i], name))
+            return;
+    if (l->count < NAMES_SHOWN)
+        l->shown[l->count] = name;
     if (l->count++ < NAMES_SHOWN)
         strbuf_printf(&l->text, "%s%" STR_FMT, l->text.len ? ", " : "", STR_ARG(name));
 }

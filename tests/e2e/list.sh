@@ -51,6 +51,16 @@ no_match() {
 }
 check 'no match is an error' no_match
 
+# What record -e takes is listed: programs of $PATH and libraries by their names.
+by_name() {
+    mkdir -p bin && echo 'int planted_function(void) { return 1; } int main(void) { return planted_function(); }' >planted.c &&
+        gcc -g -O0 -o bin/planted_program planted.c && PATH=$PWD/bin:$PATH "$ASSAY" list planted_program >out.txt &&
+        grep -q ' planted_function$' out.txt && PATH=$PWD/bin:$PATH "$ASSAY" list --json planted_program planted_f | grep -q '"planted_function"' &&
+        "$ASSAY" list libc.so.6 malloc | grep -q ' malloc$' || return 1
+    ! "$ASSAY" list libnone.so.9 2>err.txt && grep -q "no program or library 'libnone.so.9' is found" err.txt
+}
+check 'programs and libraries are found by their names' by_name
+
 # Whoever may not see the kernel's part is told so for each event that works without.
 for_user() {
     setpriv --reuid 65534 --regid 65534 --clear-groups "$ASSAY" list sw >user.txt &&

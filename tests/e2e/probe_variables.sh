@@ -50,6 +50,8 @@ check 'a name of the user for it' values 'measure size=len' size 0 $((N - 1))
 check 'a type of the user for it' values 'measure level:u8' level 251 251
 check 'several' values "variables.c:$(line local) local len" len 0 $((N - 1))
 check 'no such variable is said with those that there are' refused 'measure nothing' "there are len, ratio, tag, level, head"
+each_once() { refused "variables.c:$(line deep) nothing" 'there are ' && [ -z "$(sed -n 's/.*there are //p' err | sed 's/ and more$//' | tr -d ' ' | tr , '\n' | sort | uniq -d)" ]; }
+check 'each of them once' each_once
 check 'a local variable has no value where the function begins' refused 'measure local' 'has no value yet'
 check 'a structure is not a number' refused "variables.c:$(line local) box" 'is a structure'
 check 'nor is a floating-point value' refused 'measure ratio' 'floating-point'

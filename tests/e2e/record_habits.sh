@@ -21,6 +21,7 @@ g_with_mode() {
         record -f -g dwarf,4096 ./spin 50 && burns
 }
 check 'and a mode, when one follows' g_with_mode
+check 'record -R, as perf probe prints it, adds nothing' "$ASSAY" record -f -q -R -o raw.assay -- true
 check 'report -i FILE --stdio --no-children is report FILE' burns -i profile.assay --stdio --no-children
 says() { # WORDS COMMAND…
     local words=$1

@@ -291,16 +291,37 @@ static int show(const Listing *l, const ListOptions *o)
     return written ? STATUS_OK : STATUS_FAILED;
 }
 
+static Listing gathered(Arena *arena, const StrVec *words)
+{
+    Listing l = {.arena = arena,
+                 .sources = event_sources_default(),
+                 .limits = perf_limits(),
+                 .is_filtered = words->len > 0};
+    gather(&l, words);
+    return l;
+}
+
+// Whether the first word stands for a program or a library; it becomes the name of the file.
+static bool find_program(Arena *arena, StrVec *words)
+{
+    if (words->len == 0)
+        return false;
+    if (list_is_program(words->at[0]))
+        return true;
+    const StrVec first = {.at = words->at, .len = 1};
+    Str found = list_find_program(arena, words->at[0]);
+    if (found.len == 0 || gathered(arena, &first).rows.len)
+        return false;
+    words->at[0] = found;
+    return true;
+}
+
 static int list_events(CommandLine *line, void *values)
 {
     const ListOptions *o = values;
-    if (line->operands.len && list_is_program(line->operands.at[0]))
+    if (find_program(line->arena, &line->operands))
         return list_program(line->arena, &line->operands, o->json, o->no_pager);
-    Listing l = {.arena = line->arena,
-                 .sources = event_sources_default(),
-                 .limits = perf_limits(),
-                 .is_filtered = line->operands.len > 0};
-    gather(&l, &line->operands);
+    Listing l = gathered(line->arena, &line->operands);
     if (l.rows.len || o->json)
         return show(&l, o);
     Error err;
@@ -350,6 +371,7 @@ const Command list_command = {
         "  assay list\n"
         "  assay list sw\n"
         "  assay list 'sched:*'\n"
-        "  assay list ./prog parse        the functions and markers that can be probed\n",
+        "  assay list ./prog parse        the functions and markers that can be probed\n"
+        "  assay list libc.so.6           those of a library, or of a program in $PATH\n",
     .run = run_list,
 };

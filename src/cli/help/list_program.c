@@ -8,6 +8,7 @@
 #include "cli/pager.h"
 #include "cli/symbols.h"
 #include "os/file.h"
+#include "os/spawn.h"
 #include "probes/probe_object.h"
 #include "probes/usdt.h"
 
@@ -21,6 +22,15 @@ typedef struct ProgramList {
 bool list_is_program(Str word)
 {
     return str_find_char(word, '/') != SIZE_MAX && os_file_exists(word);
+}
+
+Str list_find_program(Arena *arena, Str word)
+{
+    Program program;
+    Error ignored;
+    if (program_find(arena, word, cli_env("PATH"), &program, &ignored))
+        return program.path;
+    return str_find(word, STR(".so")) != SIZE_MAX ? word : STR("");
 }
 
 // As for events: a word without wildcards fits anywhere in a name.
