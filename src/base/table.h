@@ -70,6 +70,13 @@ static inline bool table_next(const Table *t, TableProbe *p, uint32_t *row)
     }
 }
 
+// Asks the processor for the slot where a later search for `hash` starts.
+static inline void table_prefetch(const Table *t, uint64_t hash)
+{
+    if (t->slots)
+        __builtin_prefetch(&t->slots[table_tag(hash) & t->mask]);
+}
+
 // Hashes an integer with the mixer of splitmix64; all bits of the result may be used.
 static inline uint64_t hash_u64(uint64_t x)
 {

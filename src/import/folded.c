@@ -57,9 +57,8 @@ static Str unescaped(Profile *p, Str name)
     return str_over(out, len);
 }
 
-static FrameId frame_of(Profile *p, LineFrames *frames, Str name)
+static FrameId frame_of(Profile *p, LineFrames *frames, Str name, uint64_t hash)
 {
-    uint64_t hash = str_hash(name);
     FrameId frame;
     if (line_frames_find(frames, name, hash, &frame))
         return frame;
@@ -197,7 +196,9 @@ typedef struct Line {
     Str text;
     LevelVec levels; // root first
     LevelVec ended;  // whole stacks of lines whose text the last line begins with
-    bool is_sorted;  // so far, and no two names stand for one frame
+    U64Vec hashes;   // of the names that a line does not share with the one before it
+    Vec(size_t) ends;
+    bool is_sorted; // so far, and no two names stand for one frame
 } Line;
 
 static size_t common_bytes(Str a, Str b)
@@ -247,6 +248,19 @@ static const Level *ended_at(const Line *last, size_t end)
     return NULL;
 }
 
+// Hashes the names from `at` on.
+static void split_names(Line *last, Str text, size_t at)
+{
+    last->hashes.len = last->ends.len = 0;
+    while (at < text.len) {
+        const char *from = text.ptr + at, *separator = memchr(from, ';', text.len - at);
+        size_t end = separator ? (size_t)(separator - text.ptr) : text.len;
+        vec_push(NULL, &last->hashes, str_hash(str_slice(text, at, end)));
+        vec_push(NULL, &last->ends, end);
+        at = end + 1;
+    }
+}
+
 static StackId stack_of(Profile *p, LineFrames *frames, Line *last, Str text)
 {
     size_t same = common_bytes(last->text, text);
@@ -255,13 +269,14 @@ static StackId stack_of(Profile *p, LineFrames *frames, Line *last, Str text)
     StackId stack = shared ? last->levels.at[shared - 1].stack : (StackId){0};
     last->levels.len = shared;
     move_on(last, text, same);
-    while (at < text.len) {
-        const char *from = text.ptr + at, *separator = memchr(from, ';', text.len - at);
-        Str name = str_over(from, separator ? (size_t)(separator - from) : text.len - at);
-        size_t end = at + name.len;
+    split_names(last, text, at);
+    line_frames_prefetch(frames, last->hashes.at, last->hashes.len);
+    for (size_t i = 0; i < last->hashes.len; i++) {
+        size_t end = last->ends.at[i];
+        Str name = str_slice(text, at, end);
         at = end + 1;
         size_t frames_before = p->frames.module.len, known = frames->rows.len;
-        FrameId frame = frame_of(p, frames, name);
+        FrameId frame = frame_of(p, frames, name, last->hashes.at[i]);
         if (frames->rows.len > known && p->frames.module.len == frames_before)
             last->is_sorted = false;
         const Level *ended = last->is_sorted ? ended_at(last, end) : NULL;
@@ -317,6 +332,8 @@ bool import_folded(Bytes file, Profile *p, Error *err)
     line_frames_deinit(&frames);
     vec_free(&last.levels);
     vec_free(&last.ended);
+    vec_free(&last.hashes);
+    vec_free(&last.ends);
     if (p->samples.stack.len == 0) {
         profile_deinit(p);
         return error_set(err, ERROR_FORMAT, "no folded stack in %zu bytes", file.len);

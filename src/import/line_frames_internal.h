@@ -40,6 +40,25 @@ static inline bool line_frames_find(const LineFrames *l, Str text, uint64_t hash
     return false;
 }
 
+// Makes the searches for many texts that follow wait for memory once instead of each in turn:
+// first asks for all slots of the table, then for the rows behind them, then for the texts.
+static inline void line_frames_prefetch(const LineFrames *l, const uint64_t *hashes, size_t count)
+{
+    enum { AT_ONCE = 64 };
+    uint32_t rows[AT_ONCE];
+    count = MIN(count, (size_t)AT_ONCE);
+    for (size_t i = 0; i < count; i++)
+        table_prefetch(&l->table, hashes[i]);
+    for (size_t i = 0; i < count; i++) {
+        TableProbe p = table_probe(&l->table, hashes[i]);
+        rows[i] = 0;
+        if (table_next(&l->table, &p, &rows[i]))
+            __builtin_prefetch(&l->rows.at[rows[i]]);
+    }
+    for (size_t i = 0; i < count && l->rows.len; i++)
+        __builtin_prefetch(l->rows.at[rows[i]].text.ptr);
+}
+
 // Finds the frame of a text that often comes after the same other text, as a caller after its
 // callee. `last` is the row that was found before, UINT32_MAX for none; it becomes the new row.
 static inline bool line_frames_follow(LineFrames *l, Str text, uint32_t *last, FrameId *ret)
