@@ -523,14 +523,10 @@ static uint64_t stand_for(uint64_t units, uint64_t size)
     return heap_samples() ? units * heap_weight(size).blocks >> WIRE_SAMPLED_SHIFT : units;
 }
 
-static inline void note(HeapThread *t, const void *block, uint64_t size, const HeapCaller *c,
-                        uint64_t units)
+static inline void note_at(HeapThread *t, const void *block, uint64_t size, uint32_t site,
+                           uint64_t units)
 {
-    HeapBlock b = {.site = site_for(t, c, WIRE_SITE_BLOCKS), .size = size, .thread = t->number};
-    if (UNLIKELY(!b.site)) {
-        atomic_fetch_add(&agent_heap->no_room, 1);
-        return;
-    }
+    HeapBlock b = {.site = site, .size = size, .thread = t->number};
     b.born = heap_site_allocated(b.site, size);
     count_call(&t->counts, size);
     count_live(&t->counts, 1, (int64_t)size);
@@ -548,6 +544,16 @@ static inline void note(HeapThread *t, const void *block, uint64_t size, const H
         push_young(t, heap_row_of(block));
 }
 
+static inline void note(HeapThread *t, const void *block, uint64_t size, const HeapCaller *c,
+                        uint64_t units)
+{
+    uint32_t site = site_for(t, c, WIRE_SITE_BLOCKS);
+    if (LIKELY(site))
+        note_at(t, block, size, site, units);
+    else
+        atomic_fetch_add(&agent_heap->no_room, 1);
+}
+
 void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, uint64_t units)
 {
     if (!block)
@@ -562,49 +568,51 @@ void heap_allocated(const void *block, uint64_t size, const HeapCaller *caller, 
     leave(t);
 }
 
-// What heap_allocated_lone leaves out: no block, the first call, a call from a signal handler.
-__attribute__((noinline)) static void *allocated_rare(void *block, uint64_t size, uint64_t pc,
-                                                      uint64_t sp, uint64_t fp)
+// ---- One thread ---------------------------------------------------------------------------
+// The most frequent calls do without another call than libc's, so that they save few registers.
+
+// The site of the stack, if it is remembered; 0: another, a first call, or a call from a signal
+// handler.
+static inline __attribute__((always_inline)) uint32_t near_site(HeapThread *t, uint64_t pc,
+                                                                uint64_t sp, uint64_t fp)
 {
-    heap_allocated(block, size, &(HeapCaller){pc, sp, fp}, 0);
-    return block;
+    const HeapCaller c = {pc, sp, fp};
+    if (UNLIKELY(!t || atomic_load_explicit(&t->is_busy, memory_order_relaxed) || t->rests))
+        return 0;
+    // The second place is as likely as the first.
+    unsigned at = trace_for(&c);
+    at += t->trace[at].pc != c.pc || t->trace[at].sp != c.sp;
+    if (!still_there(&t->trace[at], &t->words[at], &c))
+        return 0;
+    t->hits++;
+    return t->trace[at].site;
 }
 
-// No room for a site, or for the block's row.
-__attribute__((noinline)) static void *lone_no_room(HeapThread *t, void *block, uint64_t size,
-                                                    const HeapCaller *c)
+static inline void begin_lone(HeapThread *t)
 {
-    note(t, block, size, c, 0);
+    atomic_store_explicit(&t->is_busy, true, memory_order_relaxed);
+    t->busy_sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+// Without a block, or without a row for it.
+__attribute__((noinline, cold)) static void *note_rowless(HeapThread *t, void *block, uint64_t size,
+                                                          uint32_t site)
+{
+    if (!block)
+        return NULL;
+    begin_lone(t);
+    note_at(t, block, size, site, 0);
     leave(t);
     return block;
 }
 
-__attribute__((noinline)) static uint32_t other_site_for(HeapThread *t, uint64_t pc, uint64_t sp,
-                                                         uint64_t fp)
+static inline void *note_lone(HeapThread *t, void *block, uint64_t size, uint32_t site)
 {
-    return site_for(t, &(HeapCaller){pc, sp, fp}, WIRE_SITE_BLOCKS);
-}
-
-void *heap_allocated_lone(void *block, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp)
-{
-    HeapThread *t = self;
-    if (UNLIKELY(!block || !t || atomic_load_explicit(&t->is_busy, memory_order_relaxed)))
-        return allocated_rare(block, size, pc, sp, fp);
-    atomic_store_explicit(&t->is_busy, true, memory_order_relaxed);
-    t->busy_sp = sp;
-    atomic_signal_fence(memory_order_seq_cst);
-    const HeapCaller c = {pc, sp, fp};
-    unsigned at = trace_for(&c);
-    uint32_t site;
-    if (LIKELY(!t->rests && still_there(&t->trace[at], &t->words[at], &c))) {
-        t->hits++;
-        site = t->trace[at].site;
-    } else {
-        site = other_site_for(t, pc, sp, fp);
-    }
     HeapRow *row = heap_row_of(block);
-    if (UNLIKELY(!site || (!row && !(row = heap_row_make(block)))))
-        return lone_no_room(t, block, size, &c);
+    if (UNLIKELY(!row))
+        return note_rowless(t, block, size, site);
+    begin_lone(t);
     HeapBlock b = {.site = site, .size = size, .thread = t->number};
     b.born = heap_site_allocated_lone(site, size);
     heap_row_put(row, &b);
@@ -613,22 +621,61 @@ void *heap_allocated_lone(void *block, uint64_t size, uint64_t pc, uint64_t sp, 
     return block;
 }
 
+__attribute__((noinline)) static void *malloc_walked(void *(*allocate)(size_t), size_t size,
+                                                     uint64_t pc, uint64_t sp, uint64_t fp)
+{
+    void *block = allocate(size);
+    heap_allocated(block, size, &(HeapCaller){pc, sp, fp}, 0);
+    return block;
+}
+
+__attribute__((noinline)) void *heap_malloc_lone(void *(*allocate)(size_t), size_t size,
+                                                 uint64_t pc, uint64_t sp, uint64_t fp)
+{
+    HeapThread *t = self;
+    uint32_t site = near_site(t, pc, sp, fp);
+    if (!site)
+        return malloc_walked(allocate, size, pc, sp, fp);
+    return note_lone(t, allocate(size), size, site);
+}
+
+__attribute__((noinline)) static void *calloc_walked(void *(*allocate)(size_t, size_t),
+                                                     size_t count, size_t size, uint64_t pc,
+                                                     uint64_t sp, uint64_t fp)
+{
+    void *block = allocate(count, size);
+    heap_allocated(block, count * size, &(HeapCaller){pc, sp, fp}, 0);
+    return block;
+}
+
+__attribute__((noinline)) void *heap_calloc_lone(void *(*allocate)(size_t, size_t), size_t count,
+                                                 size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+    HeapThread *t = self;
+    uint32_t site = near_site(t, pc, sp, fp);
+    if (!site)
+        return calloc_walked(allocate, count, size, pc, sp, fp);
+    return note_lone(t, allocate(count, size), count * size, site);
+}
+
 bool heap_freed_lone(const void *block, uint64_t pc, uint64_t sp)
 {
     HeapThread *t = self;
     HeapRow *row = heap_row_of(block);
     HeapBlock b;
-    if (UNLIKELY(!t || atomic_load_explicit(&t->is_busy, memory_order_relaxed)) ||
-        UNLIKELY(!heap_row_take(row, &b)))
+    if (UNLIKELY(!t || !row || atomic_load_explicit(&t->is_busy, memory_order_relaxed)) ||
+        UNLIKELY(!heap_row_look(row, &b)))
+        return false;
+    HeapFree call = {.pc = pc, .depth = depth_of(t, &(HeapCaller){.sp = sp}), .thread = t->number};
+    HeapInFrame in_frame = heap_site_in_frame(b.site, &call);
+    if (UNLIKELY(in_frame == HEAP_IN_FRAME_ASKS))
         return false;
     atomic_store_explicit(&t->is_busy, true, memory_order_relaxed);
     t->busy_sp = sp;
     atomic_signal_fence(memory_order_seq_cst);
-    HeapFree call = {.pc = pc,
-                     .depth = depth_of(t, &(HeapCaller){.sp = sp}),
-                     .thread = t->number,
-                     .is_last = pop_young(t, row)};
-    heap_site_freed_lone(&b, &call);
+    heap_row_clear(row);
+    call.is_last = pop_young(t, row);
+    heap_site_freed_lone(&b, &call, in_frame == HEAP_IN_FRAME);
     leave(t);
     return true;
 }

@@ -33,7 +33,7 @@ static inline bool heap_is_on(void)
 typedef enum HeapPath {
     HEAP_ANY,    // nothing is known
     HEAP_LONE,   // every block is noted, there is one thread, and no one asks for the counts of a
-                 // thread: the two functions below are enough
+                 // thread: the three functions below are enough
     HEAP_SAMPLED // a block is noted when heap_call_chooses
 } HeapPath;
 
@@ -43,8 +43,11 @@ static inline HeapPath heap_path(void)
     return (HeapPath)atomic_load_explicit(&agent_heap_path, memory_order_relaxed);
 }
 
-// After libc has given out a block, of a call that is not timed. Returns the block.
-void *heap_allocated_lone(void *block, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp);
+// Calls that are not timed: they call libc's function, and note the block.
+void *heap_malloc_lone(void *(*allocate)(size_t), size_t size, uint64_t pc, uint64_t sp,
+                       uint64_t fp);
+void *heap_calloc_lone(void *(*allocate)(size_t, size_t), size_t count, size_t size, uint64_t pc,
+                       uint64_t sp, uint64_t fp);
 // Before libc gets a block back, by a call that is not timed. False: nothing was done.
 bool heap_freed_lone(const void *block, uint64_t pc, uint64_t sp);
 // The functions of libc are found, and those of this library stand before them for all calls.

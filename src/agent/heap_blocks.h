@@ -88,13 +88,9 @@ static inline bool heap_blocks_put(const void *block, const HeapBlock *of)
     return true;
 }
 
-// Takes what is noted out of a row, which may be NULL. False: nothing was.
-static inline bool heap_row_take(HeapRow *r, HeapBlock *ret)
+// What is noted in a row. False: nothing is.
+static inline bool heap_row_look(const HeapRow *r, HeapBlock *ret)
 {
-    if (!r)
-        return false;
-    // Two threads that free one block at once are the program's own fault: one of them finds it, or
-    // both, and the sums are off by one block.
     uint64_t word = atomic_load_explicit(&r->size_and_site, memory_order_acquire);
     if (word == 0)
         return false;
@@ -102,7 +98,22 @@ static inline bool heap_row_take(HeapRow *r, HeapBlock *ret)
     ret->size = word >> HEAP_SITE_BITS;
     ret->born = r->born_and_thread >> HEAP_THREAD_BITS;
     ret->thread = (uint16_t)r->born_and_thread;
+    return true;
+}
+
+static inline void heap_row_clear(HeapRow *r)
+{
     atomic_store_explicit(&r->size_and_site, 0, memory_order_relaxed);
+}
+
+// Takes what is noted out of a row, which may be NULL. False: nothing was.
+static inline bool heap_row_take(HeapRow *r, HeapBlock *ret)
+{
+    // Two threads that free one block at once are the program's own fault: one of them finds it, or
+    // both, and the sums are off by one block.
+    if (!r || !heap_row_look(r, ret))
+        return false;
+    heap_row_clear(r);
     return true;
 }
 

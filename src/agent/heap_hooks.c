@@ -166,13 +166,14 @@ static void *no_memory(void)
 
 // ---- The functions ----------------------------------------------------------------------
 
-// Whether heap_allocated_lone and heap_freed_lone do for a call, which is not timed.
+// Whether heap_malloc_lone, heap_calloc_lone and heap_freed_lone do for a call, which is not timed.
 static inline bool is_lone(void)
 {
     return LIKELY(heap_path() == HEAP_LONE) && LIKELY(heap_call_passes());
 }
 
-__attribute__((noinline)) static void *malloc_any(size_t size, const HeapCaller *caller)
+__attribute__((noinline)) static void *malloc_any(size_t size, uint64_t pc, uint64_t sp,
+                                                  uint64_t fp)
 {
     if (UNLIKELY(!is_ready()))
         return early_alloc(size);
@@ -181,29 +182,22 @@ __attribute__((noinline)) static void *malloc_any(size_t size, const HeapCaller 
     void *block = behind.malloc(size);
     uint64_t units = heap_call_end(begun, size);
     if (noted)
-        heap_allocated(block, size, caller, units);
+        heap_allocated(block, size, &(HeapCaller){pc, sp, fp}, units);
     return block;
 }
 
-// Apart, as for the two below, so that the exported function saves no registers where blocks are
+// The exported functions do nothing but jump, so that they save no registers where blocks are
 // sampled.
-__attribute__((noinline)) static void *malloc_noted(size_t size, uint64_t pc, uint64_t sp,
-                                                    uint64_t fp)
-{
-    if (!is_lone())
-        return malloc_any(size, &(HeapCaller){pc, sp, fp});
-    void *block = behind.malloc(size);
-    return heap_allocated_lone(block, size, pc, sp, fp);
-}
-
 AGENT_EXPORT void *malloc(size_t size)
 {
-    return heap_call_is_left_out(size) ? behind.malloc(size)
-                                       : malloc_noted(size, HEAP_CALLER_WORDS);
+    if (heap_call_is_left_out(size))
+        return behind.malloc(size);
+    return is_lone() ? heap_malloc_lone(behind.malloc, size, HEAP_CALLER_WORDS)
+                     : malloc_any(size, HEAP_CALLER_WORDS);
 }
 
-__attribute__((noinline)) static void *calloc_any(size_t count, size_t size,
-                                                  const HeapCaller *caller)
+__attribute__((noinline)) static void *calloc_any(size_t count, size_t size, uint64_t pc,
+                                                  uint64_t sp, uint64_t fp)
 {
     if (UNLIKELY(!is_ready()))
         return size && count > EARLY_BYTES / size ? NULL : early_alloc(count * size);
@@ -212,26 +206,19 @@ __attribute__((noinline)) static void *calloc_any(size_t count, size_t size,
     void *block = behind.calloc(count, size);
     uint64_t units = heap_call_end(begun, count * size);
     if (noted)
-        heap_allocated(block, count * size, caller, units);
+        heap_allocated(block, count * size, &(HeapCaller){pc, sp, fp}, units);
     return block;
-}
-
-__attribute__((noinline)) static void *calloc_noted(size_t count, size_t size, uint64_t pc,
-                                                    uint64_t sp, uint64_t fp)
-{
-    if (!is_lone())
-        return calloc_any(count, size, &(HeapCaller){pc, sp, fp});
-    void *block = behind.calloc(count, size);
-    return heap_allocated_lone(block, count * size, pc, sp, fp);
 }
 
 AGENT_EXPORT void *calloc(size_t count, size_t size)
 {
-    return heap_call_is_left_out(count * size) ? behind.calloc(count, size)
-                                               : calloc_noted(count, size, HEAP_CALLER_WORDS);
+    if (heap_call_is_left_out(count * size))
+        return behind.calloc(count, size);
+    return is_lone() ? heap_calloc_lone(behind.calloc, count, size, HEAP_CALLER_WORDS)
+                     : calloc_any(count, size, HEAP_CALLER_WORDS);
 }
 
-__attribute__((noinline)) static void free_any(void *block, const HeapCaller *caller)
+__attribute__((noinline)) static void free_any(void *block, uint64_t pc, uint64_t sp, uint64_t fp)
 {
     if (UNLIKELY(is_early(block) || !is_ready()))
         return;
@@ -241,7 +228,7 @@ __attribute__((noinline)) static void free_any(void *block, const HeapCaller *ca
     }
     heap_prefetch(block);
     HeapBlock noted;
-    heap_freed(block, caller, &noted);
+    heap_freed(block, &(HeapCaller){pc, sp, fp}, &noted);
     uint64_t begun = heap_call_begin(noted.site != 0);
     behind.free(block);
     if (UNLIKELY(begun))
@@ -253,7 +240,7 @@ __attribute__((noinline)) static void free_noted(void *block, uint64_t pc, uint6
     if (is_lone() && LIKELY(heap_freed_lone(block, pc, sp)))
         behind.free(block);
     else
-        free_any(block, &(HeapCaller){pc, sp, fp});
+        free_any(block, pc, sp, fp);
 }
 
 AGENT_EXPORT void free(void *block)

@@ -411,6 +411,7 @@ static void note_callers(WireSite *s, const HeapStack *stack)
             return;
         s->caller_words[i] = (uint32_t)(stack->depth - above);
         s->caller_pc[i] = stack->frames[i].pc;
+        s->caller_bits |= (uint64_t)1 << s->caller_words[i] % 64;
     }
 }
 
@@ -559,35 +560,45 @@ static bool same_function(uint64_t a, uint64_t b)
 // when that frame's stack pointer and function are those of the call that frees it. The function
 // may have returned meanwhile and have been called again from the same depth: that is not told
 // apart.
-typedef uint32_t Words __attribute__((vector_size(16)));
-
-static inline bool any_equal(const uint32_t words[WIRE_SITE_CALLERS], uint32_t value)
+static inline bool may_be_caller(const WireSite *s, uint64_t depth)
 {
-    Words low, high;
-    __builtin_memcpy(&low, words, sizeof(low));
-    __builtin_memcpy(&high, words + 4, sizeof(high));
-    Words same = (Words)(low == value) | (Words)(high == value);
-    uint64_t half[2];
-    __builtin_memcpy(half, &same, sizeof(half));
-    return (half[0] | half[1]) != 0;
+    return s->caller_bits >> depth % 64 & 1;
+}
+
+// Its number among the callers; WIRE_SITE_CALLERS: it is none.
+static inline unsigned find_caller(const WireSite *s, uint64_t depth)
+{
+    unsigned i = 0;
+    while (i < WIRE_SITE_CALLERS && s->caller_words[i] != depth)
+        i++;
+    return i;
 }
 
 __attribute__((noinline)) static bool ask_in_frame(WireSite *s, const HeapFree *f)
 {
-    unsigned i = 0;
-    while (i < WIRE_SITE_CALLERS - 1 && s->caller_words[i] != f->depth)
-        i++;
-    bool same = same_function(s->caller_pc[i], f->pc - 1);
+    unsigned i = find_caller(s, f->depth);
+    bool same = i < WIRE_SITE_CALLERS && same_function(s->caller_pc[i], f->pc - 1);
     *(same ? &s->in_frame_pc : &s->not_in_frame_pc) = f->pc;
     return same;
 }
 
+static inline HeapInFrame in_frame(const WireSite *s, const HeapFree *f)
+{
+    if (LIKELY(!may_be_caller(s, f->depth)) || f->depth == 0 || s->not_in_frame_pc == f->pc ||
+        find_caller(s, f->depth) == WIRE_SITE_CALLERS)
+        return HEAP_NOT_IN_FRAME;
+    return s->in_frame_pc == f->pc ? HEAP_IN_FRAME : HEAP_IN_FRAME_ASKS;
+}
+
+HeapInFrame heap_site_in_frame(uint32_t site, const HeapFree *f)
+{
+    return in_frame(&sites[site - 1], f);
+}
+
 static inline bool is_in_frame(WireSite *s, const HeapFree *f)
 {
-    if (f->depth == 0 || LIKELY(!any_equal(s->caller_words, (uint32_t)f->depth)) ||
-        s->not_in_frame_pc == f->pc)
-        return false;
-    return LIKELY(s->in_frame_pc == f->pc) || ask_in_frame(s, f);
+    HeapInFrame known = in_frame(s, f);
+    return known == HEAP_IN_FRAME_ASKS ? ask_in_frame(s, f) : known == HEAP_IN_FRAME;
 }
 
 // Says that the first lines of a site are wanted soon: a locked instruction waits for all loads
@@ -739,7 +750,7 @@ void heap_site_freed(const HeapBlock *block, const HeapFree *call)
         count_freed(block, call, false);
 }
 
-void heap_site_freed_lone(const HeapBlock *block, const HeapFree *call)
+void heap_site_freed_lone(const HeapBlock *block, const HeapFree *call, bool in_frame)
 {
     WireHeap *h = agent_heap;
     WireSite *s = &sites[block->site - 1];
@@ -758,7 +769,7 @@ void heap_site_freed_lone(const HeapBlock *block, const HeapFree *call)
     s->short_lived += age <= h->short_lived;
     if (LIKELY(block->thread == call->thread)) {
         s->freed_last += call->is_last;
-        s->freed_in_frame += is_in_frame(s, call);
+        s->freed_in_frame += in_frame;
     } else {
         s->freed_elsewhere++;
     }

@@ -52,7 +52,11 @@ void heap_site_freed(const HeapBlock *block, const HeapFree *call);
 // The first and the last for a process with one thread, every block noted, and the clock of
 // allocations.
 uint64_t heap_site_allocated_lone(uint32_t site, uint64_t size);
-void heap_site_freed_lone(const HeapBlock *block, const HeapFree *call);
+void heap_site_freed_lone(const HeapBlock *block, const HeapFree *call, bool in_frame);
+// Whether a block is freed in the frame that allocated it, as far as it is known without a search:
+// heap_site_freed makes that.
+typedef enum HeapInFrame { HEAP_NOT_IN_FRAME, HEAP_IN_FRAME, HEAP_IN_FRAME_ASKS } HeapInFrame;
+HeapInFrame heap_site_in_frame(uint32_t site, const HeapFree *call);
 // Whether there is one thread and that clock.
 bool heap_sites_are_lone(void);
 // For tables that several threads change: a lock that is given up after a while, because a thread

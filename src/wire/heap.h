@@ -59,7 +59,7 @@ typedef struct WireSite {
     uint64_t freed_elsewhere; // freed by another thread than allocated them
     uint64_t freed_in_frame;  // freed in the frame that allocated them, or one of its callers
     uint64_t freed_last;      // freed while no younger block of the thread was live
-    uint64_t frees_timed;     // in timer's units, of one of 64 calls
+    uint64_t caller_bits;     // for the agent: for each of caller_words the bit of its last 6 bits
 
     // Live when the epoch began, which is when the whole heap was largest.
     uint64_t peak_bytes, peak_blocks;
@@ -83,7 +83,8 @@ typedef struct WireSite {
     uint64_t var_bytes;
     uint64_t var_live_blocks, var_live_bytes;
     uint64_t var_peak_blocks, var_peak_bytes;
-    uint64_t reserved[3];
+    uint64_t frees_timed; // in timer's units, of one of 64 calls
+    uint64_t reserved[2];
 
     uint64_t by_size[WIRE_SIZE_CLASSES];
 } WireSite;
