@@ -433,7 +433,7 @@ static void count_threads(void)
     if (t) {
         HeapCounts *c = &t->counts;
         heap_sites_total(&c->blocks, &c->bytes);
-        c->live_blocks = (int64_t)atomic_load(&agent_heap->live_blocks);
+        c->live_blocks = (int64_t)wire_heap_live_blocks(agent_heap);
         c->live_bytes = (int64_t)atomic_load(&agent_heap->live_bytes);
         c->max_blocks = c->highest_blocks = (int64_t)atomic_load(&agent_heap->peak_blocks);
         c->max_bytes = c->highest_bytes = (int64_t)atomic_load(&agent_heap->peak_bytes);

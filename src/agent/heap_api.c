@@ -44,7 +44,7 @@ static int stats(AssayHeapStats *ret)
     if (error)
         return refused(error, ret);
     *ret = (AssayHeapStats){
-        .live_blocks = (int64_t)atomic_load(&agent_heap->live_blocks),
+        .live_blocks = (int64_t)wire_heap_live_blocks(agent_heap),
         .live_bytes = (int64_t)atomic_load(&agent_heap->live_bytes),
         .max_blocks = (int64_t)atomic_load(&agent_heap->peak_blocks),
         .max_bytes = (int64_t)atomic_load(&agent_heap->peak_bytes),

@@ -476,9 +476,7 @@ ALWAYS_INLINE void grow(uint64_t bytes, uint64_t clock, bool many)
         } else if (!atomic_compare_exchange_weak(&h->peak_bytes, &peak, live)) {
             continue;
         }
-        atomic_store_explicit(&h->peak_blocks,
-                              atomic_load_explicit(&h->live_blocks, memory_order_relaxed),
-                              memory_order_relaxed);
+        atomic_store_explicit(&h->peak_blocks, wire_heap_live_blocks(h), memory_order_relaxed);
         atomic_store_explicit(&h->peak_clock, clock, memory_order_relaxed);
         atomic_store_explicit(&h->at_peak, 1, memory_order_relaxed);
         break;
@@ -521,21 +519,25 @@ static inline void count_block(WireSite *s, uint64_t size, const HeapWeight *w)
     s->by_size[MIN(class, WIRE_SIZE_CLASSES - 1u)] += w->blocks;
 }
 
-// The clock, after an allocation of so many bytes.
-ALWAYS_INLINE uint64_t tick(uint64_t bytes, bool many)
+// Counts blocks that were allocated, of so many bytes. Returns the clock.
+ALWAYS_INLINE uint64_t tick(uint64_t blocks, uint64_t bytes, bool many)
 {
     WireHeap *h = agent_heap;
+    uint64_t came = add(&h->came_blocks, blocks, many);
     if (LIKELY(h->clock_kind == CLOCK_ALLOCATIONS))
-        return add(&h->clock, 1, many);
-    return h->clock_kind == CLOCK_BYTES ? add(&h->clock, bytes, many)
+        return came;
+    return h->clock_kind == CLOCK_BYTES ? add(&h->bytes_clock, bytes, many)
                                         : timer_read() >> WIRE_TIMER_SHIFT;
 }
 
 static inline uint64_t clock_now(void)
 {
     const WireHeap *h = agent_heap;
-    return h->clock_kind <= CLOCK_BYTES ? atomic_load_explicit(&h->clock, memory_order_relaxed)
-                                        : timer_read() >> WIRE_TIMER_SHIFT;
+    if (LIKELY(h->clock_kind == CLOCK_ALLOCATIONS))
+        return atomic_load_explicit(&h->came_blocks, memory_order_relaxed);
+    return h->clock_kind == CLOCK_BYTES
+               ? atomic_load_explicit(&h->bytes_clock, memory_order_relaxed)
+               : timer_read() >> WIRE_TIMER_SHIFT;
 }
 
 // From an earlier value of the clock, of which the table keeps the lower bits.
@@ -614,8 +616,7 @@ ALWAYS_INLINE uint64_t count_allocated(uint32_t site, uint64_t size, bool many)
     WireSite *s = &sites[site - 1];
     prefetch_site(s, many);
     HeapWeight w = heap_weight(size);
-    uint64_t now = tick(size, many);
-    (void)add(&agent_heap->live_blocks, w.blocks, many);
+    uint64_t now = tick(w.blocks, size, many);
     grow(w.bytes, now, many);
     if (!lock_site(s, many))
         return now;
@@ -647,14 +648,12 @@ uint64_t heap_site_allocated_lone(uint32_t site, uint64_t size)
     // Locals, because each store might otherwise change the pointers.
     WireHeap *h = agent_heap;
     WireSite *s = &sites[site - 1];
-    uint64_t now = LOAD(h->clock) + 1, live_blocks = LOAD(h->live_blocks) + 1;
-    uint64_t live_bytes = LOAD(h->live_bytes) + size;
-    STORE(h->clock, now);
-    STORE(h->live_blocks, live_blocks);
+    uint64_t now = LOAD(h->came_blocks) + 1, live_bytes = LOAD(h->live_bytes) + size;
+    STORE(h->came_blocks, now);
     STORE(h->live_bytes, live_bytes);
     if (UNLIKELY(live_bytes >= LOAD(h->peak_bytes))) {
         STORE(h->peak_bytes, live_bytes);
-        STORE(h->peak_blocks, live_blocks);
+        STORE(h->peak_blocks, now - LOAD(h->gone_blocks));
         STORE(h->peak_clock, now);
         STORE(h->at_peak, 1);
     }
@@ -679,7 +678,8 @@ ALWAYS_INLINE uint64_t count_reallocated(const HeapBlock *before, uint64_t size,
 {
     WireSite *s = &sites[before->site - 1];
     HeapWeight w = {.blocks = 1, .bytes = size};
-    uint64_t now = tick(size, many);
+    uint64_t now = tick(1, size, many);
+    (void)add(&agent_heap->gone_blocks, 1, many);
     if (size >= before->size)
         grow(size - before->size, now, many);
     else
@@ -722,7 +722,7 @@ ALWAYS_INLINE void count_freed(const HeapBlock *block, const HeapFree *call, boo
     HeapWeight w = heap_weight(block->size);
     uint64_t age = age_of(block->born, clock_now());
     shrink(w.bytes, many);
-    (void)add(&agent_heap->live_blocks, 0 - w.blocks, many);
+    (void)add(&agent_heap->gone_blocks, w.blocks, many);
     if (!lock_site(s, many))
         return;
     keep_peak(s, epoch_now());
@@ -754,13 +754,13 @@ void heap_site_freed_lone(const HeapBlock *block, const HeapFree *call, bool in_
 {
     WireHeap *h = agent_heap;
     WireSite *s = &sites[block->site - 1];
-    uint64_t age = age_of(block->born, LOAD(h->clock)), epoch = LOAD(h->epoch);
+    uint64_t age = age_of(block->born, LOAD(h->came_blocks)), epoch = LOAD(h->epoch);
     if (UNLIKELY(LOAD(h->at_peak))) {
         STORE(h->at_peak, 0);
         STORE(h->epoch, ++epoch);
     }
     STORE(h->live_bytes, LOAD(h->live_bytes) - block->size);
-    STORE(h->live_blocks, LOAD(h->live_blocks) - 1);
+    STORE(h->gone_blocks, LOAD(h->gone_blocks) + 1);
     keep_peak(s, epoch);
     s->live_bytes -= block->size;
     s->live_blocks--;

@@ -39,7 +39,7 @@ typedef enum WireSiteKind {
 
 // Events of the blocks of one site. A block belongs to the site that allocated it first,
 // also after realloc. Every call of realloc with a block counts as one more block, as DHAT counts
-// it. Times are in units of WireHeap.clock.
+// it. Times are in units of WireHeap.clock_kind.
 typedef struct WireSite {
     _Atomic uint32_t lock;
     uint16_t frames;      // of its stack
@@ -95,16 +95,17 @@ typedef struct WireHeap {
     uint32_t pid;
     uint64_t started_ns;  // CLOCK_MONOTONIC
     uint64_t short_lived; // a block that lives at most so long is short-lived
-    uint32_t clock_kind;  // HeapClock (model/heap_metrics.h): the unit of `clock`
+    uint32_t clock_kind;  // HeapClock (model/heap_metrics.h)
     uint32_t is_sampled;  // 1: sums of sites are estimates in units of 1/256
     uint64_t sample_bytes;
     double timer_ns; // of one of the timer's units
     // All that each allocation and each free changes is in one cache line, which threads take from
     // each other.
-    _Alignas(64) _Atomic uint64_t clock; // allocations or bytes so far; 0 for time
-    // Sums over all sites.
+    // Sums over all sites. Blocks that were allocated, and those that were freed: a call of realloc
+    // counts for both. The first is the clock of allocations.
+    _Alignas(64) _Atomic uint64_t came_blocks;
     _Atomic uint64_t live_bytes;
-    _Atomic uint64_t live_blocks;
+    _Atomic uint64_t gone_blocks;
     _Atomic uint64_t peak_bytes; // the most that were live at once
     _Atomic uint64_t peak_blocks;
     _Atomic uint64_t peak_clock; // when
@@ -113,6 +114,7 @@ typedef struct WireHeap {
     _Atomic uint64_t epoch;
     _Atomic uint32_t at_peak;
     _Alignas(64) _Atomic uint32_t site_count;
+    _Atomic uint64_t bytes_clock;   // bytes so far, where they are the clock
     _Atomic uint64_t unknown_frees; // of blocks from before the start, or left out below
     _Atomic uint64_t nested;        // allocations while another one was noted: in a signal handler
     _Atomic uint64_t no_room;       // allocations left out: no memory for the record of the block
@@ -127,6 +129,14 @@ typedef struct WireHeap {
     // not noted.
     _Atomic uint64_t calls_of_children;
 } WireHeap;
+
+// Both counts change while they are read.
+static inline uint64_t wire_heap_live_blocks(const WireHeap *h)
+{
+    uint64_t gone = atomic_load_explicit(&h->gone_blocks, memory_order_acquire);
+    uint64_t came = atomic_load_explicit(&h->came_blocks, memory_order_relaxed);
+    return came > gone ? came - gone : 0;
+}
 
 enum { WIRE_HEAP_HEAD = WIRE_PAGE };
 

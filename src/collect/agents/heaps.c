@@ -146,7 +146,8 @@ AgentHeapLevel agent_heaps_level(AgentHeaps *h)
         all.is_peak |= rose;
         unsigned shift = heap->sums.is_sampled ? WIRE_SAMPLED_SHIFT : 0;
         uint64_t bytes = rose ? peak : atomic_load(&heap->sums.live_bytes);
-        uint64_t blocks = atomic_load(rose ? &heap->sums.peak_blocks : &heap->sums.live_blocks);
+        uint64_t blocks =
+            rose ? atomic_load(&heap->sums.peak_blocks) : wire_heap_live_blocks(&heap->sums);
         all.bytes += bytes >> shift;
         all.blocks += blocks >> shift;
     }
