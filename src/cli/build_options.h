@@ -25,7 +25,7 @@ typedef struct BuildOptions {
                  "build this executable with meson and run it"),                                   \
         OPT_TEXT(                                                                                  \
             0, "build-dir", S, field.folder, "DIR",                                                \
-            "with --cmake or --meson: the build folder; else it is searched below this folder")
+            "with --cmake or --meson: the build folder (default: searched below this folder)")
 
 // Options of cargo without --cargo in front, for a table of foreign options.
 #define BUILD_FOREIGN_OPTIONS                                                                      \

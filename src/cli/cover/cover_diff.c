@@ -26,7 +26,7 @@ static const Option options[] = {
              "the change as a unified diff, instead of asking git"),
     COVER_BASELINE_OPTION(CoverDiffOptions, baseline),
     OPT_TEXT(0, "root", CoverDiffOptions, root, "DIR",
-             "folder that the diff's paths are below (that of the repository)"),
+             "folder to which the paths of the diff are relative (default: the repository)"),
     OPT_FLAG(0, "all", CoverDiffOptions, all,
              "list the lines of all classes, not only those that need a test"),
     OPT_FLAG(0, "markdown", CoverDiffOptions, markdown, "as Markdown, for a comment in a review"),
@@ -342,7 +342,7 @@ static int run(const Command *cmd, int argc, char **argv)
 
 const Command cover_diff_command = {
     .name = "diff",
-    .summary = "which lines of a change ran, and what it did to the others",
+    .summary = "which lines of a change ran, and which other lines it affects",
     .usage = "[OPTION ...] BASE..HEAD [INPUT ...]\n--diff-file FILE [OPTION ...] [INPUT ...]",
     .options = options,
     .option_count = ARRAY_LEN(options),

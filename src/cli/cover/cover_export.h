@@ -16,8 +16,9 @@ typedef struct CoverExportOptions {
 } CoverExportOptions;
 
 #define COVER_ROOT_HELP                                                                            \
-    "folder of the project, to which paths are relative in cobertura, coveralls, codecov and "     \
-    "sonarqube (that of the repository, of the CMake build, or of the sources)"
+    "folder of the project: in cobertura, coveralls, codecov and sonarqube, paths are relative "   \
+    "to "                                                                                          \
+    "it (default: the repository, the CMake build or the folder of the sources)"
 
 #define COVER_OUTPUT_OPTIONS(S, field)                                                             \
     OPT_TEXT('o', "output", S, field.output, "FILE", "write to FILE, not to stdout"),              \

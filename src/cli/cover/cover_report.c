@@ -50,7 +50,7 @@ static const Option options[] = {
              "with --functions: only those whose name matches"),
     OPT_FLAG(0, "folders", CoverReportOptions, folders, "a row for each folder"),
     OPT_FLAG(0, "instantiations", CoverReportOptions, instantiations,
-             "a column that counts each instance of a template by itself"),
+             "a column that counts the instances of a template separately"),
     OPT_CHOICE(0, "sort", CoverReportOptions, sort, "HOW", "path|missed|cover",
                "the order of the rows: by path; by lines that did not run, most first; or by the "
                "percentage of lines that ran, least first"),

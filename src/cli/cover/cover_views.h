@@ -21,7 +21,7 @@ typedef struct CoverViewOptions {
                  "mark where regions start whose count is not the line's"),                        \
         OPT_FLAG(0, "show-expansions", S, field.expansions, "the text of macros, with counts"),    \
         OPT_FLAG(0, "show-instantiations", S, field.instantiations,                                \
-                 "each instance of a template by itself"),                                         \
+                 "each instance of a template separately"),                                        \
         OPT_FLAG(0, "show-mcdc", S, field.decisions,                                               \
                  "the conditions of decisions and what of them ran (MC/DC)")
 

@@ -23,7 +23,7 @@ typedef struct HeapGates {
     OPT_SIZE(0, "max-peak", S, field.max_peak, "SIZE",                                             \
              "exit with status 3 if more bytes were live at one time"),                            \
         OPT_LIST(0, "max-allocs", S, field.max_allocs, "FN=N[/call]",                              \
-                 "exit with status 3 when FN and what it calls allocate more than N blocks, or "   \
+                 "exit with status 3 when FN and its callees allocate more than N blocks, or "     \
                  "more than N on average in each call of FN (needs probes: root)"),                \
         OPT_LIST(0, "no-alloc-in", S, field.no_alloc_in, "FN", "the same as --max-allocs FN=0"),   \
         OPT_U64(0, "leaks", S, field.leaks, "N",                                                   \

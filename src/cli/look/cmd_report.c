@@ -144,7 +144,8 @@ static const Option report_options[] = {
              "which function held them; the same as --by lock"),
     OPT_FLAG(0, "critical", ReportOptions, critical,
              "for a recording made with --wait: show the chain of running, waking and waiting that "
-             "decided how long the first thread, or that of --thread, took; --time chooses a part"),
+             "decided how long the first thread took; --thread chooses another thread, --time a "
+             "part"),
     OPT_TEXT(
         0, "from", ReportOptions, from_mark, "MARK",
         "with --critical: start at a probe or a mark of this name; if several spans end at --to, "

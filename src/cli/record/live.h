@@ -32,7 +32,7 @@ typedef struct LiveOptions {
         OPT_TEXT('F', "freq", S, field.freq, "HZ",                                                 \
                  "with a command: samples per second on each CPU, or 'max' (default 999)"),        \
         OPT_U64(0, "count", S, field.period, "N",                                                  \
-                "with a command: a sample every N events instead of by time"),                     \
+                "with a command: take a sample every N events, not by time"),                      \
         OPT_LIST(0, "event", S, field.events, "EVENT",                                             \
                  "with a command: the event to sample on, as for 'assay record'; -e is the same"), \
         OPT_DURATION(0, "duration", S, field.duration_ns, "S",                                     \

@@ -22,8 +22,8 @@ typedef struct LoopOptions {
 
 static const Option loop_options[] = {
     OPT_TEXT('b', "build", LoopOptions, build, "'CMD'",
-             "shell command that builds the program, when a source changes (else cargo, cmake, "
-             "ninja or make, where the program's folder shows which)"),
+             "shell command that builds the program when a source changes (default: cargo, cmake, "
+             "ninja or make, by the files in the program's folder)"),
     OPT_FLAG(0, "no-build", LoopOptions, no_build, "only watch the program; you build it yourself"),
     OPT_TEXT(0, "watch", LoopOptions, watch, "DIR",
              "the folder of the sources (default: the working folder)"),

@@ -67,7 +67,7 @@ static const Option top_options[] = {
     OPT_TEXT('C', "cpu", TopOptions, cpus, "CPUS", "all that runs on these CPUs: 0-3,8"),
     OPT_TEXT('F', "freq", TopOptions, freq, "HZ",
              "samples per second on each CPU (default 199; of the whole machine 99)"),
-    OPT_U64('c', "count", TopOptions, period, "N", "a sample every N events instead of by time"),
+    OPT_U64('c', "count", TopOptions, period, "N", "take a sample every N events, not by time"),
     OPT_LIST('e', "event", TopOptions, events, "EVENT",
              "the event to sample on, as for 'assay record'"),
     OPT_LIST(0, "filter", TopOptions, filters.texts, "FILTER",
