@@ -42,8 +42,8 @@ bool record_parse_ids(const StrVec *lists, const char *what, U32Vec *ret, Error 
             if (!str_parse_u64(str_trim(part), 10, &n) || n == 0 || n > INT32_MAX) {
                 (void)error_set(err, ERROR_USAGE, "'%" STR_FMT "' is not a %s", STR_ARG(part),
                                 what);
-                return error_hint(err, "the numbers of the processes with a name: -p "
-                                       "$(pgrep -d, NAME)");
+                return error_hint(err,
+                                  "pgrep -d, NAME prints the numbers of the processes with a name");
             }
             vec_push(NULL, ret, (uint32_t)n);
         }

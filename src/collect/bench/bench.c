@@ -326,8 +326,9 @@ static bool run_command(Bench *b, uint32_t command, const RunEnvironment *env, R
                   purpose == PURPOSE_MEASURE ? "run" : "warm-up run", round + 1);
         enum { NOT_FOUND = 127 }; // of a shell
         if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND && b->commands.len > 1)
-            return error_hint(err, "no such command; its arguments belong into the same word: "
-                                   "'CMD ARG'");
+            return error_hint(err,
+                              "no such command; write a command and its arguments as one word: "
+                              "'CMD ARG'");
         return error_hint(err, "see its output with --show-output; accept it with "
                                "--ignore-failure (-i)");
     }

@@ -62,3 +62,9 @@ says heap --mode=copy ./prog
 # One dash before a long name, as llvm-cov takes it.
 says report -no-such
 says report -json=1
+# What stands for something else here.
+says report -F overhead,sym
+says report -g graph,0.5,caller
+says record -p sleep
+says merge -o x.profdata a.profraw
+says bench -r 1 true ./no-such-argument >/dev/null
