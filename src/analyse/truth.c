@@ -123,8 +123,9 @@ static void add_complete(const Truth *t, StrBuf *out)
     // It must not read "100.0 %" while some stacks are cut.
     add_part(out, "%.1f%% of stacks complete", MIN(t->complete_percent, 99.9));
     if (t->cut[STACK_CUT_GAP])
-        strbuf_printf(out, ", %.1f%% with a marked gap",
-                      MAX(percent_of(t->cut[STACK_CUT_GAP], with_stack), 0.1));
+        strbuf_printf(out, ", %.1f%% more reach their outermost call over a marked gap: %.1f%%",
+                      MAX(percent_of(t->cut[STACK_CUT_GAP], with_stack), 0.1),
+                      percent_of(with_stack - cut + t->cut[STACK_CUT_GAP], with_stack));
     if (cut == t->cut[STACK_CUT_GAP])
         return;
     strbuf_add(out, STR(" ("));

@@ -188,6 +188,32 @@ static void note_files(PerfDataImport *in)
     strbuf_deinit(&missing.text);
 }
 
+// perf copies 8 KB of each stack unless it is told to copy more, and nothing can be read later.
+static void note_short_copies(PerfDataImport *in, const ConsumerCounts *c)
+{
+    enum { MATERIAL_PERCENT = 1, COPY_MAX = 65528 }; // perf_event_open(2)
+    uint64_t short_ones = c->cut_short + c->with_gap;
+    uint32_t copied = 0;
+    for (size_t i = 0; i < in->sources.len; i++)
+        if (in->sources.at[i].sample.stacks == SAMPLE_STACKS_TABLES)
+            copied = MAX(copied, in->info->events.at[i].attr.sample_stack_user);
+    if (short_ones * 100 <= c->with_stack * MATERIAL_PERCENT || copied == 0)
+        return;
+    const char *more =
+        copied < COPY_MAX ? "perf record --call-graph dwarf,65528 copies more, " : "";
+    profile_note(
+        in->profile, NOTE_WARNING, STR("stacks-cut-short"),
+        "%.3g %% of stacks were larger than the %u bytes that perf copied of each; %sassay "
+        "record reads the rest from the running program",
+        100.0 * (double)short_ones / (double)c->with_stack, copied, more);
+    if (c->with_gap)
+        profile_note(in->profile, NOTE_WARNING, STR("stacks-with-gap"),
+                     "%.3g %% of stacks lack calls in the middle, at \"[stack cut: middle not "
+                     "copied]\": the calls outside of it are those that the last complete stacks "
+                     "of the thread all had",
+                     100.0 * (double)c->with_gap / (double)c->with_stack);
+}
+
 void perf_data_facts(PerfDataImport *in)
 {
     Profile *p = in->profile;
@@ -199,6 +225,7 @@ void perf_data_facts(PerfDataImport *in)
     note_count(p, "throttled", c->throttled,
                "times the kernel throttled sampling: the rate was higher than it allows");
     note_files(in);
+    note_short_copies(in, c);
     modules_note_refused(consumer_modules(in->consumer), p);
     if (in->other_arch && in->needs_unwinding)
         profile_note(p, NOTE_WARNING, STR("other-architecture"),

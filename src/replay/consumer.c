@@ -857,7 +857,8 @@ static bool is_new_look(const Consumer *c, Thread *t)
     return is_new;
 }
 
-// By what came with the sample, else by the stack of the process.
+// By what came with the sample, else by the stack of the process. Where there is none to look at,
+// those that the last complete stacks all had.
 static Outer find_outer(Consumer *c, const Process *p, Thread *t, uint64_t above)
 {
     Outer o = {0, read_beyond, &c->stack_tail};
@@ -865,6 +866,8 @@ static Outer find_outer(Consumer *c, const Process *p, Thread *t, uint64_t above
         o.standing = outer_frames_standing(t->outer, above, o.read, o.ctx);
     if (o.standing)
         return o;
+    if (c->setup.search)
+        return (Outer){outer_frames_usual(t->outer, above), NULL, NULL};
     live_stack_open_inwards(&c->live_stack, p->pid, above);
     uint64_t addr, pc, word;
     if (p->ended || !outer_frames_next(t->outer, 0, above, &addr, &pc) ||
@@ -907,7 +910,7 @@ static uint32_t join_outer(Consumer *c, Process *p, Thread *t, const UnwindMemor
     uint32_t before = walk->frame_count;
     // Frames of runtimes are told apart by the frames of the interpreter between them.
     if (walk->end != UNWIND_CUT_DUMP_SHORT || !t->outer || c->setup.arch != UNWIND_X86_64 ||
-        c->setup.search || runtime_frames_found(&p->runtimes) || switches_stacks(c, p))
+        runtime_frames_found(&p->runtimes) || switches_stacks(c, p))
         return 0;
     Outer o = find_outer(c, p, t, above);
     if (o.standing < STANDING_MIN)
@@ -1318,6 +1321,7 @@ static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord
             n = add_unwound(c, p, t, s, event->regs_user, n, &cut);
         c->counts.with_stack++;
         c->counts.complete += cut == STACK_CUT_NONE;
+        c->counts.cut_short += cut == STACK_CUT_DUMP_SHORT;
         break;
     case SAMPLE_STACKS_CHAIN:
         n = add_callchain(c, p, s, true, n);

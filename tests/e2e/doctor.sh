@@ -38,6 +38,19 @@ check 'its debug information is missed' says limited debug-info ./bare
 check 'a missing build-id is told' says limited build-id ./without_id
 check 'a script leads to its interpreter' says ok unwind-tables ./script
 
+if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ] && command -v setpriv >/dev/null; then
+    check 'how much of a stack is copied, as root' says ok stack-copies ./with_lines
+    as_user() {
+        setpriv --reuid 65534 --regid 65534 --clear-groups "$ASSAY" doctor >user.txt 2>&1
+        grep -A1 'up to 64 KB are copied' user.txt | grep -q 'sudo assay record' || { cat user.txt; return 1; }
+    }
+    if setpriv --reuid 65534 --regid 65534 --clear-groups "$ASSAY" doctor 2>/dev/null | grep -q 'perf_event_open works'; then
+        check 'and what a user lacks' as_user
+    else
+        skip 'and what a user lacks' 'another user cannot record here'
+    fi
+fi
+
 text_has_a_line_a_check() {
     "$ASSAY" doctor ./with_lines >out.log || return 1
     ! grep -vE '^(ok|limited|missing) +[^ ]|^ +-> ' out.log

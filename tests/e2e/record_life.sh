@@ -124,8 +124,10 @@ check 'a stack deeper than its copy is complete' deeper_than_the_copy
 over_a_gap() { # SHARE-WITH-MAIN RECORD-ARGUMENTS…
     local share=$1
     shift
-    record -F 2999 "$@" -- ./deep_phases 20000 800 && report || return 1
-    "$ASSAY" report --notes run.assay | grep -q 'lack calls in the middle' || { echo 'no note of gaps'; return 1; }
+    "$ASSAY" record --force -o run.assay -F 2999 "$@" -- ./deep_phases 20000 800 2>err.log || { cat err.log; return 1; }
+    "$ASSAY" report --notes --wide run.assay >notes.txt && grep -q 'lack calls in the middle.*a lower -F leaves more time' notes.txt &&
+        grep -q 'complete, .*% more reach their outermost call over a marked gap: [0-9.]*%' notes.txt || { cat notes.txt; return 1; }
+    grep -q '% complete stacks, [0-9.]* % with those over a marked gap' err.log || { cat err.log; return 1; }
     "$ASSAY" export --format folded run.assay | awk -v share="$share" '
         /middle not copied/ { gaps += $NF; of_start += /;_start;/ * $NF; of_main += /;_start;.*;main;/ * $NF; mixed += (/;left;.*;work_right/ || /;right;.*;work_left/) * $NF }
         END { print gaps + 0, "gaps,", of_start + 0, "with the start,", of_main + 0, "with main,", mixed + 0, "with another call"

@@ -19,6 +19,7 @@
 #include "os/event.h"
 #include "os/file.h"
 #include "os/perf_event.h"
+#include "os/privilege.h"
 #include "os/spawn.h"
 #include "symbolise/symbolise.h"
 
@@ -173,6 +174,23 @@ static void check_rings(Doctor *d)
     else
         find(d, VERDICT_LIMITED, "ring-memory", text,
              STR("for deep stacks at high rates: sudo sysctl kernel.perf_event_mlock_kb=8192"));
+}
+
+// Calls of a deep recursion that no copy holds are missing between the two ends of its stack.
+static void check_copies(Doctor *d)
+{
+    if (d->perf_refused)
+        return;
+    bool is_x86 = str_equal(os_machine(d->arena).arch, STR("x86_64"));
+    if (is_x86 && privilege_is_special() && privilege_sees_kernel_pids())
+        find(d, VERDICT_OK, "stack-copies",
+             STR("stacks: up to 512 KB are copied, of larger ones both ends, with a marked gap"),
+             STR(""));
+    else
+        find(d, VERDICT_LIMITED, "stack-copies",
+             STR("stacks: up to 64 KB are copied; what larger ones lack is read from the running "
+                 "program, or is a marked gap"),
+             STR("for deep recursion and large frames: sudo assay record"));
 }
 
 static void check_rate(Doctor *d)
@@ -463,6 +481,7 @@ static void check_machine(Doctor *d)
     check_open(d);
     check_pmu(d);
     check_rings(d);
+    check_copies(d);
     check_rate(d);
     check_kernel_symbols(d);
     check_tracefs(d);

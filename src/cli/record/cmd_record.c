@@ -485,8 +485,8 @@ static void say_result(const Profile *p, const SamplingResult *r, Str path, uint
         strbuf_printf(&b, ", %.1f %% complete stacks",
                       100.0 * (double)r->complete / (double)r->with_stack);
     if (r->with_gap)
-        strbuf_printf(&b, ", %.1f %% with a marked gap",
-                      100.0 * (double)r->with_gap / (double)r->with_stack);
+        strbuf_printf(&b, ", %.1f %% with those over a marked gap",
+                      100.0 * (double)(r->complete + r->with_gap) / (double)r->with_stack);
     strbuf_printf(&b, ", ");
     cli_add_size(&b, bytes);
     strbuf_printf(&b, " in %" STR_FMT "; next: assay report %" STR_FMT, STR_ARG(path),

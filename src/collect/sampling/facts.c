@@ -186,16 +186,47 @@ static void note_read_later(Profile *p, const ConsumerCounts *c)
         100.0 * (double)c->read_later / (double)MAX(c->with_stack, c->read_later));
 }
 
+// What leaves fewer stacks that are larger than their copies.
+static const char *larger_copies(const EventSet *events, const FactsOfEngine *engine)
+{
+    if (events->options->copy_stacks && events->limits.privileged)
+        return "copies without --copy-stacks have up to 512 KB, and a lower -F leaves more time to "
+               "read such stacks";
+    if (engine->has_programs || events->limits.privileged)
+        return "a lower -F leaves more time to read such stacks";
+    if (events_rings_are_limited(events))
+        return "sudo sysctl kernel.perf_event_mlock_kb=8192 allows this user larger copies; those "
+               "of root have up to 512 KB (sudo assay record)";
+    return "copies as root have up to 512 KB (sudo assay record), and a lower -F leaves more time "
+           "to read such stacks";
+}
+
 // The share of the program's outer functions is right in such stacks, the number of levels is not.
-static void note_gaps(Profile *p, const ConsumerCounts *c)
+static void note_gaps(Profile *p, const EventSet *events, const FactsOfEngine *engine,
+                      const ConsumerCounts *c)
 {
     if (c->with_gap == 0)
         return;
     profile_note(p, NOTE_WARNING, STR("stacks-with-gap"),
                  "%.3g %% of stacks were larger than their copies and lack calls in the middle, at "
                  "\"[stack cut: middle not copied]\": the calls outside of it are those of an "
-                 "earlier sample of the thread that had not returned",
-                 100.0 * (double)c->with_gap / (double)MAX(c->with_stack, c->with_gap));
+                 "earlier sample of the thread that had not returned; %s",
+                 100.0 * (double)c->with_gap / (double)MAX(c->with_stack, c->with_gap),
+                 larger_copies(events, engine));
+}
+
+static void note_cut_short(Profile *p, const EventSet *events, const FactsOfEngine *engine,
+                           const ConsumerCounts *c)
+{
+    enum { MATERIAL_PERCENT = 1 };
+    if (events->stacks != STACKS_TABLES || events->traced ||
+        c->cut_short * 100 <= c->with_stack * MATERIAL_PERCENT)
+        return;
+    profile_note(p, NOTE_WARNING, STR("stacks-cut-short"),
+                 "%.3g %% of stacks are cut: they were larger than their copies, and had changed "
+                 "before the rest was read; %s",
+                 100.0 * (double)c->cut_short / (double)c->with_stack,
+                 larger_copies(events, engine));
 }
 
 // Samples that stand for the processor time since the one before give right shares, also of
@@ -589,7 +620,8 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
     modules_note_unnamed(modules, p);
     note_searched(p, c);
     note_read_later(p, c);
-    note_gaps(p, c);
+    note_gaps(p, events, engine, c);
+    note_cut_short(p, events, engine, c);
     if (consumer_has_scripts(consumer))
         profile_note(p, NOTE_WARNING, STR("v8-inlines"),
                      "JavaScript functions that V8 has inlined count for their callers; "

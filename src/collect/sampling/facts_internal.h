@@ -18,6 +18,7 @@ typedef struct FactsOfEngine {
     const Tracer *tracer;
     const BreakCounts *breaks;
     const Timers *timers;
+    bool has_programs; // a program copies stacks, larger pieces than perf does
 } FactsOfEngine;
 
 // Adds the facts known at the end: losses, rates obtained, complete stacks, the end of the child.

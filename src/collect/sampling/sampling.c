@@ -1361,8 +1361,8 @@ void sampling_snapshot(Sampling *s, SamplingResult *result)
     settle_result(s, result);
     watching_snapshot(&s->watching, s->consumer, (uint64_t)s->end_ns);
     calling_finish(&s->calling, s->consumer, (uint64_t)s->end_ns, result);
-    facts_at_end(s->profile, &s->events, s->consumer, s->malformed, &s->drain, &(FactsOfEngine){0},
-                 NULL, result);
+    facts_at_end(s->profile, &s->events, s->consumer, s->malformed, &s->drain,
+                 &(FactsOfEngine){.has_programs = s->programs.known.shared}, NULL, result);
 }
 
 bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter *writer,
@@ -1397,7 +1397,8 @@ bool sampling_run(const SamplingOptions *options, Profile *profile, StoreWriter 
                                                     ? &s->tracer
                                                     : NULL,
                                       .breaks = s->events.by_breakpoints ? &s->breaks.counts : NULL,
-                                      .timers = s->events.timed ? &s->timers : NULL},
+                                      .timers = s->events.timed ? &s->timers : NULL,
+                                      .has_programs = s->programs.known.shared},
                      s->child_ended ? &s->child_end : NULL, result);
         events_close(&s->events);
         result->interrupted_by = result->interrupted ? s->last_signal : 0;

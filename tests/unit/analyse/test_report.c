@@ -164,8 +164,9 @@ static void stacks_with_a_gap_are_counted_apart(void **state)
     expect_row(&r, &r.rows, "b", 0, 3);
     StrBuf text = {0};
     truth_add_text(&r.truth, &text);
-    assert_non_null(
-        strstr(strbuf_str(&text).ptr, "33.3% of stacks complete, 66.7% with a marked gap"));
+    assert_non_null(strstr(strbuf_str(&text).ptr,
+                           "33.3% of stacks complete, 66.7% more reach their outermost call over "
+                           "a marked gap: 100.0%"));
     strbuf_deinit(&text);
     report_deinit(&r);
     sketch_close(&s);
