@@ -192,7 +192,7 @@ static void note_files(PerfDataImport *in)
 static void note_short_copies(PerfDataImport *in, const ConsumerCounts *c)
 {
     enum { MATERIAL_PERCENT = 1, COPY_MAX = 65528 }; // perf_event_open(2)
-    uint64_t short_ones = c->cut_short + c->with_gap;
+    uint64_t short_ones = c->cut[STACK_CUT_DUMP_SHORT] + c->with_gap;
     uint32_t copied = 0;
     for (size_t i = 0; i < in->sources.len; i++)
         if (in->sources.at[i].sample.stacks == SAMPLE_STACKS_TABLES)

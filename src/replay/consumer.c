@@ -1321,7 +1321,7 @@ static StackId sample_stack(Consumer *c, Process *p, Thread *t, const PerfRecord
             n = add_unwound(c, p, t, s, event->regs_user, n, &cut);
         c->counts.with_stack++;
         c->counts.complete += cut == STACK_CUT_NONE;
-        c->counts.cut_short += cut == STACK_CUT_DUMP_SHORT;
+        c->counts.cut[cut]++;
         break;
     case SAMPLE_STACKS_CHAIN:
         n = add_callchain(c, p, s, true, n);

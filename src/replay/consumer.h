@@ -78,8 +78,8 @@ typedef struct ConsumerCounts {
     uint64_t complete;    // of these, stacks that were unwound to the outermost frame
     uint64_t read_later;  // … stacks whose outer part was read from the process after the sample
     uint64_t with_gap; // … stacks whose outer frames are those of an earlier one, over a marked gap
-    uint64_t cut_short; // stacks that stay cut at the end of their copies
-    uint64_t searched;  // of `complete`, stacks whose callers of code without rules were searched
+    uint64_t cut[STACK_CUT_COUNT]; // stacks by why they stay cut
+    uint64_t searched; // of `complete`, stacks whose callers of code without rules were searched
     uint64_t short_copies; // stacks that were larger than their copies, completed or not
     uint64_t whole_copies; // stacks that were walked to their end in their copies
     uint64_t stack_bytes;  // of the newest of these

@@ -17,12 +17,13 @@ named() {
     # shellcheck disable=SC2086
     cp stand-in "$1" && "$ASSAY" record -q -f -o r.assay -- "./$1" $arguments >out 2>err || { cat err; return 1; }
     "$ASSAY" report --notes r.assay 2>&1 | tr -d '\n' | tr -s ' ' >notes
-    grep -q "runs $2, whose generated code has no names: .*$3" notes || { cat notes; return 1; }
+    grep -q -- "runs $2, whose generated code has no names: .*$3" notes || { cat notes; return 1; }
 }
 
 check "Ruby" named ruby Ruby --yjit-perf
 check "LuaJIT" named luajit-2.1 LuaJIT LUAJIT_USE_PERFTOOLS
 check "BEAM" named beam.smp "Erlang's BEAM" '+JPperf true'
+check "SBCL" named sbcl SBCL '-g fp'
 check ".NET" named libcoreclr.so '.NET' DOTNET_PerfMapEnabled=1
 check "no other program gets such a note" eval '! named other Ruby .'
 
@@ -48,5 +49,41 @@ if ruby --yjit -e 1 >/dev/null 2>&1; then
     check "stacks lead out of the code that YJIT generates" leaves_yjit
 else
     skip "stacks lead out of the code that YJIT generates" "no ruby with YJIT"
+fi
+# Code whose compiler says nothing of callers, from the first function on.
+cat >bare.c <<'C'
+static volatile long n;
+__attribute__((noinline)) static void spin(void) { for (long i = 0; i < 400000000; i++) n++; }
+__attribute__((noinline)) static void run(void) { spin(); n++; }
+__attribute__((noreturn)) void _start(void) { run(); __asm__ volatile("syscall" : : "a"(60), "D"(0)); __builtin_unreachable(); }
+C
+without_tables() {
+    gcc -O1 -nostdlib -static -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables -o bare bare.c || return 1
+    "$ASSAY" record -q -f -o b.assay -- ./bare 2>err && "$ASSAY" report --wide --notes b.assay >notes || { cat err; return 1; }
+    grep -q 'of stacks are cut in code without unwind tables and frame pointers: compile it with .*Free Pascal with -OoNOSTACKFRAME' notes ||
+        { cat notes; return 1; }
+}
+check "stacks that end in code without tables: what helps" without_tables
+if command -v fpc >/dev/null; then
+    printf 'program p;\nvar t: longint;\nfunction inner(n: longint): longint; var i, x: longint; begin x := 0; for i := 1 to n do x := (x*31+i) mod 1000003; inner := x; end;\nfunction outer: longint; begin outer := inner(30000000) + 1; end;\nbegin t := outer; writeln(t); end.\n' >p.pas
+    free_pascal() {
+        fpc -O2 -OoNOSTACKFRAME -g -gl p.pas >build.log 2>&1 && "$ASSAY" record -q -f -o p.assay -- ./p >out 2>err || { cat build.log err; return 1; }
+        "$ASSAY" report p.assay | tr '\n' ' ' | grep -Eq 'all stacks complete|9[89][.][0-9]% of stacks complete' &&
+            "$ASSAY" export --format folded p.assay >p.folded && grep -q ';main;.*OUTER.*;.*INNER' p.folded || { "$ASSAY" report --notes p.assay; return 1; }
+    }
+    check "Free Pascal with that option has complete stacks" free_pascal
+else
+    skip "Free Pascal with that option has complete stacks" "no fpc"
+fi
+if command -v erl >/dev/null && command -v erlc >/dev/null; then
+    printf -- '-module(s).\n-export([main/0]).\ninner(0, S) -> S;\ninner(N, S) -> inner(N - 1, (S * 31 + N) rem 1000003).\nouter(0) -> ok;\nouter(N) -> true = is_integer(inner(300000, 0)), outer(N - 1).\nmain() -> outer(100), halt().\n' >s.erl
+    beam() {
+        erlc s.erl >build.log 2>&1 && "$ASSAY" record -q -f -g fp -o e.assay -- erl +JPperf true -noshell -s s main >out 2>err || { cat build.log err; return 1; }
+        "$ASSAY" export --format folded e.assay >e.folded
+        awk '/s:inner\/2/ { all += $NF; below += /;s:main\/0;s:outer\/1;s:inner\/2/ * $NF } END { print 100 * below / all "% below main"; exit !(all && below >= all * 0.97) }' e.folded
+    }
+    check "BEAM with +JPperf true and -g fp has its callers" beam
+else
+    skip "BEAM with +JPperf true and -g fp has its callers" "no erl"
 fi
 finish

@@ -186,31 +186,35 @@ static void note_read_later(Profile *p, const ConsumerCounts *c)
         100.0 * (double)c->read_later / (double)MAX(c->with_stack, c->read_later));
 }
 
-// What leaves fewer stacks that are larger than their copies.
+// What leaves fewer stacks that are larger than their copies, behind "; ". "" when nothing does.
 static const char *larger_copies(const EventSet *events, const FactsOfEngine *engine)
 {
+    bool has_rate = events_fixed_period(events, &events->events.at[0]) == 0;
     if (events->options->copy_stacks && events->limits.privileged)
-        return "copies without --copy-stacks have up to 512 KB, and a lower -F leaves more time to "
-               "read such stacks";
+        return "; without --copy-stacks up to 512 KB are copied";
     if (engine->has_programs || events->limits.privileged)
-        return "a lower -F leaves more time to read such stacks";
+        return has_rate ? "; a lower -F leaves more time to read such stacks" : "";
     if (events_rings_are_limited(events))
-        return "sudo sysctl kernel.perf_event_mlock_kb=8192 allows this user larger copies; those "
+        return "; sudo sysctl kernel.perf_event_mlock_kb=8192 allows this user larger copies; "
+               "those "
                "of root have up to 512 KB (sudo assay record)";
-    return "copies as root have up to 512 KB (sudo assay record), and a lower -F leaves more time "
-           "to read such stacks";
+    return has_rate ? "; copies as root have up to 512 KB (sudo assay record), and a lower -F "
+                      "leaves more time to read such stacks"
+                    : "; copies as root have up to 512 KB (sudo assay record)";
 }
 
 // The share of the program's outer functions is right in such stacks, the number of levels is not.
 static void note_gaps(Profile *p, const EventSet *events, const FactsOfEngine *engine,
                       const ConsumerCounts *c)
 {
+    enum { MATERIAL_PERCENT = 1 };
     if (c->with_gap == 0)
         return;
-    profile_note(p, NOTE_WARNING, STR("stacks-with-gap"),
+    bool is_material = c->with_gap * 100 > c->with_stack * MATERIAL_PERCENT;
+    profile_note(p, is_material ? NOTE_WARNING : NOTE_INFO, STR("stacks-with-gap"),
                  "%.3g %% of stacks were larger than their copies and lack calls in the middle, at "
                  "\"[stack cut: middle not copied]\": the calls outside of it are those of an "
-                 "earlier sample of the thread that had not returned; %s",
+                 "earlier sample of the thread that had not returned%s",
                  100.0 * (double)c->with_gap / (double)MAX(c->with_stack, c->with_gap),
                  larger_copies(events, engine));
 }
@@ -220,13 +224,32 @@ static void note_cut_short(Profile *p, const EventSet *events, const FactsOfEngi
 {
     enum { MATERIAL_PERCENT = 1 };
     if (events->stacks != STACKS_TABLES || events->traced ||
-        c->cut_short * 100 <= c->with_stack * MATERIAL_PERCENT)
+        c->cut[STACK_CUT_DUMP_SHORT] * 100 <= c->with_stack * MATERIAL_PERCENT)
         return;
     profile_note(p, NOTE_WARNING, STR("stacks-cut-short"),
                  "%.3g %% of stacks are cut: they were larger than their copies, and had changed "
-                 "before the rest was read; %s",
-                 100.0 * (double)c->cut_short / (double)c->with_stack,
+                 "before the rest was read%s",
+                 100.0 * (double)c->cut[STACK_CUT_DUMP_SHORT] / (double)c->with_stack,
                  larger_copies(events, engine));
+}
+
+// Programs whose compiler or runtime says nothing of callers, and what makes it do so.
+static void note_without_rules(Profile *p, const ConsumerCounts *c)
+{
+    enum { MATERIAL_PERCENT = 10 };
+    uint64_t least = c->with_stack * MATERIAL_PERCENT / 100;
+    double all = (double)MAX(c->with_stack, (uint64_t)1);
+    if (c->cut[STACK_CUT_NO_TABLE] > least)
+        profile_note(p, NOTE_WARNING, STR("stacks-without-tables"),
+                     "%.3g %% of stacks are cut in code without unwind tables and frame pointers: "
+                     "compile it with -fasynchronous-unwind-tables, Free Pascal with "
+                     "-OoNOSTACKFRAME",
+                     100.0 * (double)c->cut[STACK_CUT_NO_TABLE] / all);
+    if (c->cut[STACK_CUT_JIT] > least)
+        profile_note(p, NOTE_WARNING, STR("stacks-in-generated-code"),
+                     "%.3g %% of stacks are cut in generated code without unwind rules: -g fp "
+                     "follows frame pointers, which Erlang's BEAM has with +JPperf true",
+                     100.0 * (double)c->cut[STACK_CUT_JIT] / all);
 }
 
 // Samples that stand for the processor time since the one before give right shares, also of
@@ -622,6 +645,7 @@ void facts_at_end(Profile *p, const EventSet *events, const Consumer *consumer, 
     note_read_later(p, c);
     note_gaps(p, events, engine, c);
     note_cut_short(p, events, engine, c);
+    note_without_rules(p, c);
     if (consumer_has_scripts(consumer))
         profile_note(p, NOTE_WARNING, STR("v8-inlines"),
                      "JavaScript functions that V8 has inlined count for their callers; "
