@@ -187,7 +187,7 @@ static void walk(Walk *w, ThreadId thread, int64_t from, int64_t now)
             return;
         // A wait that ends later than what is asked for, too, was for the thread that ends it.
         if (is_over || s->woken_ns.at[row] < now)
-            add(w, thread, WAIT_RUNNABLE, (StrId){0}, wait_place(w->p, s->stack.at[row]),
+            add(w, thread, WAIT_RUNNABLE, (StrId){0}, wait_own_place(w->p, s->stack.at[row]),
                 (uint64_t)(end - woken));
         now = woken;
         ThreadId waker;

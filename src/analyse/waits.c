@@ -62,10 +62,38 @@ bool wait_is_library_file(Str file)
            str_starts_with(file, STR("/rustc/"));
 }
 
+// Whether a frame is one of a program in Java, JavaScript or Python, and not of the libraries that
+// its language comes with.
+static bool is_script_frame(const Profile *p, FrameId frame)
+{
+    static const char *const java[] = {"java.", "javax.", "jdk.", "sun."};
+    Str module = profile_text(p, p->modules.path.at[p->frames.module.at[frame.v].v]);
+    Str file = profile_text(p, p->frames.file.at[frame.v]);
+    Str name = profile_text(p, p->functions.name.at[p->frames.function.at[frame.v].v]);
+    if (str_equal(module, STR("[Java]")))
+        return !starts_with_any(name, java, ARRAY_LEN(java)) && file.len;
+    if (str_equal(module, STR("[JavaScript]")))
+        return file.len && !str_starts_with(file, STR("node:"));
+    return str_equal(module, STR("[Python]")) && file.len && file.ptr[0] != '<' &&
+           str_find(file, STR("/lib/python")) == SIZE_MAX;
+}
+
+// The innermost of these frames; 0: there is none.
+static FrameId script_frame(const Profile *p, StackId stack)
+{
+    for (StackId s = stack; s.v; s = p->stacks.parent.at[s.v])
+        if (is_script_frame(p, p->stacks.frame.at[s.v]))
+            return p->stacks.frame.at[s.v];
+    return (FrameId){0};
+}
+
 WaitPlace wait_own_place(const Profile *p, StackId stack)
 {
     enum { FRAMES_MAX = 16 };
     size_t seen = 0;
+    FrameId script = script_frame(p, stack);
+    if (script.v)
+        return (WaitPlace){script, p->frames.file.at[script.v], p->frames.line.at[script.v]};
     for (StackId s = wait_program_stack(p, stack); s.v; s = p->stacks.parent.at[s.v]) {
         if (!is_program_frame(p, p->stacks.frame.at[s.v]))
             break;
@@ -170,7 +198,7 @@ static bool is_for_condition(const Profile *p, StackId stack)
 bool wait_is_idle(const Profile *p, WaitClass state, StackId stack)
 {
     enum { WORKER_FRAMES = 3 };
-    bool condition = false;
+    bool condition = false, is_jvm = false;
     uint32_t program_frames = 0;
     if (state != WAIT_LOCK && state != WAIT_NETWORK && state != WAIT_SLEEP)
         return false;
@@ -180,11 +208,15 @@ bool wait_is_idle(const Profile *p, WaitClass state, StackId stack)
             if (program_frames == 0 && is_idle_call(name))
                 return true;
             condition |= program_frames == 0 && is_condition(name);
+            is_jvm |= str_starts_with(name, STR("thread_native_entry"));
         }
         program_frames += is_program_frame(p, p->stacks.frame.at[s.v]);
         if (program_frames && !condition)
             return false;
     }
+    // Threads of the Java virtual machine's own, and workers of pools of Java's library.
+    if (condition && is_jvm && script_frame(p, stack).v == 0)
+        return true;
     return condition && program_frames <= WORKER_FRAMES;
 }
 

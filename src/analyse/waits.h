@@ -20,7 +20,8 @@ StackId wait_program_stack(const Profile *p, StackId stack);
 // The innermost place of a stack in a program.
 WaitPlace wait_place(const Profile *p, StackId stack);
 // The same in the program's own source: not in a header of the C++ or Rust library whose code the
-// program took in, unless there is no other.
+// program took in, unless there is no other. Of a program in Java, JavaScript or Python its own
+// function, not the interpreter's.
 WaitPlace wait_own_place(const Profile *p, StackId stack);
 // Whether a source file is one of those libraries.
 bool wait_is_library_file(Str file);

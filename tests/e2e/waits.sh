@@ -308,4 +308,31 @@ asleep_before() {
     return $status
 }
 check 'the stack of a thread that sleeps all the time is known' asleep_before
+
+# A wait of a program in Python is at its own line, not at one of the interpreter or of Python's library.
+python_line() {
+    cat >lock.py <<'END'
+import threading, time
+lock = threading.Lock()
+def take():
+    with lock:
+        pass
+def hold():
+    lock.acquire()
+    time.sleep(0.3)
+    lock.release()
+a, b = threading.Thread(target=hold), threading.Thread(target=take)
+a.start()
+time.sleep(0.1)
+b.start()
+a.join()
+b.join()
+END
+    "$ASSAY" record --wait -q -f -o python.assay -- python3 lock.py && assay report python.assay --locks | tr -s '\n ' '  ' >python.txt &&
+        grep -q 'waited for in take (lock.py:4)' python.txt
+}
+if command -v python3 >/dev/null; then
+    check 'a wait of Python has the line of the program' python_line
+fi
+
 finish
