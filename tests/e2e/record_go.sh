@@ -144,6 +144,9 @@ for name, each in (("main.grow", 51), ("main.handle", 40)):
     found = collections.Counter(c["values"]["goroutine"] for c in f[name]["slowest"])
     assert sorted(found) == numbers and set(found.values()) == {each}, (name, found, numbers)
     assert all(c["values"].get("end_thread") != c["tid"] for c in f[name]["slowest"])'
+    "$ASSAY" report calls.assay --slow '>2.5ms' >slow.txt
+    check "a slow call whose goroutine sleeps is said to be parked" grep -q 'in [0-9]* % of slow calls.*its goroutine is parked' slow.txt
+    check "so are its steps" grep -q 'the goroutine is parked, or runs unseen' slow.txt
 else
     skip "each call of a Go function is there once" "calls are not recorded here: $(tail -n 1 err.txt 2>/dev/null)"
 fi

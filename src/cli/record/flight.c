@@ -96,6 +96,15 @@ static bool write_named(const Flight *f, Sampling *s, Profile *p, StoreWriter *w
     return ok;
 }
 
+// Sums of waits are rows of samples without a time.
+static size_t count_samples(const Profile *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->samples.time_ns.len; i++)
+        count += p->samples.time_ns.at[i] != TIME_NONE;
+    return count;
+}
+
 static int write_dump(const Flight *f, Sampling *s, Profile *p, Str why)
 {
     SamplingResult result;
@@ -114,9 +123,10 @@ static int write_dump(const Flight *f, Sampling *s, Profile *p, Str why)
     if (!store_writer_open(strbuf_str(&path), &store, &writer, &err) ||
         !write_named(f, s, p, writer, &err))
         return cli_fail(&err);
-    cli_say("%zu sample%s, %zu call%s in %" STR_FMT " (%" STR_FMT ")", p->samples.stack.len,
-            plural_s(p->samples.stack.len), p->calls.frame.len, plural_s(p->calls.frame.len),
-            STR_ARG(strbuf_str(&path)), STR_ARG(why));
+    size_t samples = count_samples(p);
+    cli_say("%zu sample%s, %zu call%s in %" STR_FMT " (%" STR_FMT ")", samples, plural_s(samples),
+            p->calls.frame.len, plural_s(p->calls.frame.len), STR_ARG(strbuf_str(&path)),
+            STR_ARG(why));
     return STATUS_OK;
 }
 
