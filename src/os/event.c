@@ -705,6 +705,19 @@ static bool parse_group(Arena *arena, const EventSources *src, Str text, EventSp
     return true;
 }
 
+// A name that no event has may be that of a function of the program.
+static bool parse_function(Arena *arena, const EventSources *src, Str name, EventSpecVec *ret)
+{
+    bool is_probe = false;
+    Error ignored;
+    if (!src->find_probe || str_find_char(name, ':') != SIZE_MAX ||
+        str_find_char(name, '/') != SIZE_MAX)
+        return false;
+    return src->find_probe(src->probe_ctx, arena, arena_printf(arena, ":%" STR_FMT, STR_ARG(name)),
+                           &is_probe, ret, &ignored) &&
+           is_probe;
+}
+
 bool events_parse(Arena *arena, const EventSources *src, Str text, EventSpecVec *ret, Error *err)
 {
     Str rest = str_trim(text), part;
@@ -725,8 +738,11 @@ bool events_parse(Arena *arena, const EventSources *src, Str text, EventSpecVec 
             continue;
         }
         EventSpec spec;
-        if (!parse_one(arena, src, part, &spec, err))
-            return false;
+        if (!parse_one(arena, src, part, &spec, err)) {
+            if (!parse_function(arena, src, part, ret))
+                return false;
+            continue;
+        }
         vec_push(arena, ret, spec);
     }
     if (ret->len == before)

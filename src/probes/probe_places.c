@@ -180,13 +180,44 @@ static size_t add_inlined(Finder *f)
     return s.found;
 }
 
+// How many bytes of a Go function compare the stack pointer with the end of the goroutine's stack
+// and branch to where it grows; 0: it does not begin so. The function begins again when the stack
+// has grown, with the same arguments. x86-64 only.
+static size_t go_stack_check(Bytes code)
+{
+    static const uint8_t near_end[] = {0x49, 0x3b, 0x66, 0x10};  // cmp 16(%r14),%rsp
+    static const uint8_t frame_end[] = {0x4d, 0x3b, 0x66, 0x10}; // cmp 16(%r14),%r12
+    static const uint8_t lea8[] = {0x4c, 0x8d, 0x64, 0x24};      // lea disp8(%rsp),%r12
+    static const uint8_t lea32[] = {0x4c, 0x8d, 0xa4, 0x24};     // lea disp32(%rsp),%r12
+    size_t at = 0;
+    const uint8_t *compare = near_end;
+    if (code.len >= 32 && memcmp(code.ptr, lea8, sizeof(lea8)) == 0)
+        at = sizeof(lea8) + 1;
+    else if (code.len >= 32 && memcmp(code.ptr, lea32, sizeof(lea32)) == 0)
+        at = sizeof(lea32) + 4;
+    if (at)
+        compare = frame_end;
+    if (code.len < at + 10 || memcmp(code.ptr + at, compare, sizeof(near_end)) != 0)
+        return 0;
+    at += sizeof(near_end);
+    if (code.ptr[at] == 0x76) // jbe, short
+        return at + 2;
+    return code.ptr[at] == 0x0f && code.ptr[at + 1] == 0x86 ? at + 6 : 0;
+}
+
 // Where an entry is probed when no argument is wanted: the first instruction, or one behind it
 // that every call passes exactly once and that the kernel need not single-step. Nothing jumps
-// there, and nothing branches before.
+// there, and nothing branches before. In Go it is behind the check of the stack, or calls that let
+// the stack grow would count twice.
 static uint64_t entry_of(Finder *f, const ProbeFunction *fn)
 {
     Body body;
     Error ignored;
+    size_t check = f->object->symbols.has_go
+                       ? go_stack_check(elf_bytes_at_svma(&f->object->symbols.elf, fn->start))
+                       : 0;
+    if (check && fn->start + check < fn->end)
+        return fn->start + check;
     if (f->text->args.len || fn->end == fn->start ||
         probe_object_is_emulated(f->object, fn->start) || !read_body(f, fn, 0, &body, &ignored) ||
         body.is_indirect || body.first_emulated == 0 ||
@@ -236,31 +267,6 @@ static bool find_functions(Finder *f, Error *err)
                          "'%" STR_FMT "' is inlined everywhere: there is no return to probe",
                          STR_ARG(f->text->name));
     return f->places->len > 0 || probe_object_unknown(f->arena, f->object, f->text->name, err);
-}
-
-// How many bytes of a Go function compare the stack pointer with the end of the goroutine's stack
-// and branch to where it grows; 0: it does not begin so. The function begins again when the stack
-// has grown, with the same arguments. x86-64 only.
-static size_t go_stack_check(Bytes code)
-{
-    static const uint8_t near_end[] = {0x49, 0x3b, 0x66, 0x10};  // cmp 16(%r14),%rsp
-    static const uint8_t frame_end[] = {0x4d, 0x3b, 0x66, 0x10}; // cmp 16(%r14),%r12
-    static const uint8_t lea8[] = {0x4c, 0x8d, 0x64, 0x24};      // lea disp8(%rsp),%r12
-    static const uint8_t lea32[] = {0x4c, 0x8d, 0xa4, 0x24};     // lea disp32(%rsp),%r12
-    size_t at = 0;
-    const uint8_t *compare = near_end;
-    if (code.len >= 32 && memcmp(code.ptr, lea8, sizeof(lea8)) == 0)
-        at = sizeof(lea8) + 1;
-    else if (code.len >= 32 && memcmp(code.ptr, lea32, sizeof(lea32)) == 0)
-        at = sizeof(lea32) + 4;
-    if (at)
-        compare = frame_end;
-    if (code.len < at + 10 || memcmp(code.ptr + at, compare, sizeof(near_end)) != 0)
-        return 0;
-    at += sizeof(near_end);
-    if (code.ptr[at] == 0x76) // jbe, short
-        return at + 2;
-    return code.ptr[at] == 0x0f && code.ptr[at + 1] == 0x86 ? at + 6 : 0;
 }
 
 // Where a call begins: the first instruction, or the one behind the mark of a target of indirect

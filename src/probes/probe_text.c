@@ -88,6 +88,8 @@ bool probe_text_is(Str text, Str program, Str tracefs)
         // Events of perf have no arguments; the only spaces stand behind commas.
         return point.len < str_trim(text).len && !str_ends_with(point, STR(","));
     Str tail = str_slice(point, colon + 1, point.len);
+    if (head.len == 0)
+        return tail.len > 0; // of the program, also where an event has the name
     if (is_of_perf(head) || is_marker(head))
         return !is_event(tracefs, head, tail);
     if (is_library(head) || (is_source_name(head) && is_number(tail)))
@@ -162,6 +164,8 @@ bool probe_text_parse(Arena *arena, Str text, ProbeText *ret, Error *err)
 {
     ProbeText p = {0};
     Str rest = str_trim(text), word;
+    if (str_starts_with(rest, STR(":")))
+        rest = str_slice(rest, 1, rest.len);
     p.point = first_word(rest);
     rest = str_slice(rest, p.point.len, rest.len);
     while (str_next_part(&rest, ' ', &word))

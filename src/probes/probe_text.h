@@ -34,7 +34,7 @@ typedef struct ProbeText {
 // file that runs, "" when there is none.
 //
 // A probe that perf made, probe_libc:malloc, is an event of the kernel while it exists; `tracefs`
-// is where ( "": not mounted). Without it the words mean the function malloc of libc.
+// is where ("": not mounted). ":parse" is a function of the program, whatever it is called. Without it the words mean the function malloc of libc.
 bool probe_text_is(Str text, Str program, Str tracefs);
 
 // Parses one probe. The parts borrow `text`.

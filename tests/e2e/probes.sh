@@ -26,6 +26,11 @@ count() { # NUMBER: so many hits, none lost, each with its whole stack
 
 check 'a function of a file' probe './probes:parse'
 check 'is counted exactly' count $((N + N / 4 + N / 8))
+check 'by its name alone, where no event has it' probe 'parse'
+check 'is the same' count $((N + N / 4 + N / 8))
+check 'beside an event' eval "probe 'page-faults,parse' && field \"any(m['name'] == 'parse' for m in r['metrics'])\""
+no_such_name() { ! assay record -f -o x.assay -e parze -- ./probes 1 >/dev/null 2>err && grep -q "unknown event 'parze'" err; }
+check 'a name that neither an event nor a function has' no_such_name
 check 'a function of the program that runs' probe 'probes:parse len=%di'
 histogram() { field "[(b['low'], b['count']) for b in r['arguments'][0]['histogram']][:2] == [(0, $N // 4 + 1), (1, $N // 4)]"; }
 check 'with the values of an argument' histogram

@@ -147,6 +147,12 @@ for name, each in (("main.grow", 51), ("main.handle", 40)):
     "$ASSAY" report calls.assay --slow '>2.5ms' >slow.txt
     check "a slow call whose goroutine sleeps is said to be parked" grep -q 'in [0-9]* % of slow calls.*its goroutine is parked' slow.txt
     check "so are its steps" grep -q 'the goroutine is parked, or runs unseen' slow.txt
+    "$ASSAY" record -e main.grow -q -o hits.assay -- ./calls >/dev/null 2>err.txt
+    "$ASSAY" report hits.assay --json >hits.json
+    check "a probe counts each call once, though the stack grows in some" python3 -c '
+import json
+r = json.load(open("hits.json"))
+assert r["metric"]["total"] + r["truth"]["samples_lost"] == 20 * 51, (r["metric"], r["truth"], open("err.txt").read())'
 else
     skip "each call of a Go function is there once" "calls are not recorded here: $(tail -n 1 err.txt 2>/dev/null)"
 fi
