@@ -167,14 +167,14 @@ static void add_metrics(Legacy *g, const char *counts)
 }
 
 // The rate of samples behind the '@' of the first line: "heap_v2/524288" is the mean distance in
-// bytes; "heap/1048576" twice that; others note every block.
+// bytes, also as "heapz_v2"; "heap/1048576" twice that; others note every block.
 static bool read_rate(Legacy *g, Str head)
 {
     uint64_t total[VALUES_MAX], rate;
     if (!take_blocks(&head, total) || !take(&head, '@'))
         return broken(g, "the sums of blocks and the kind of heap profile are missing");
     g->period = 1;
-    bool is_new = str_starts_with(head, STR("heap_v2/")),
+    bool is_new = str_starts_with(head, STR("heap_v2/")) || str_starts_with(head, STR("heapz_v2/")),
          is_old = str_starts_with(head, STR("heap/"));
     if (!is_new && !is_old)
         return true;

@@ -419,6 +419,11 @@ static void known_formats_that_are_not_read_are_named(void **state)
         {STR("oncg*22B1234"), "gcc's notes", "assay cover"},
         {STR("go 1.22 trace\0\0\0\1"), "execution trace of Go", "go tool trace -pprof"},
         {STR("Nettrace\x14\0\0\0!FastSerialization.1"), ".NET", "dotnet-trace convert"},
+        {STR("--- threadz 1 ---\n\n--- Thread 7f79 (name: main/1) stack: ---\n  PC:  0xbc8f1c: "
+             "f\n"),
+         "gperftools' threads", "pprof -proto"},
+        {STR("--- heapz 1 ---\nformat = java\nresolution = bytes\n 7048 1 @ 0x3 0x4\n"),
+         "heap profile of Java", "pprof -proto"},
         {STR("SIMPLEPERF\1\0"), "simpleperf's report", "perf.data"},
         {STR("\xff\xfem\0a\0i\0n\0 \0001\0"), "UTF-16", "iconv"},
         {STR("# tracer: nop\n#\n  sh-1 [0] d... 1.0: f: 1\n"), "kernel's tracer",
@@ -534,6 +539,8 @@ static void texts_of_pprof_are_scaled_to_what_their_samples_stand_for(void **sta
          3163},
         {"heap profile: 1: 2 [1: 2] @ heap/2000\n2: 2000 [4: 4000] @ 0x10\n", "blocks allocated",
          6},
+        {"heap profile: 1: 2 [1: 2] @ heapz_v2/1000\n2: 2000 [4: 4000] @ 0x10\n", "bytes at end",
+         3163},
         {"growth profile: 1: 5 [1: 5] @ growthz\n1: 5 [1: 5] @ 0x10\n", "bytes grown", 5},
         {"--- contentionz 1 ---\ncycles/second = 2000000000\nsampling period = 100\n"
          "discarded samples = 0\n 40 2 @ 0x10 0x20\n",
