@@ -904,6 +904,14 @@ void heap_start(const char *folder, uint32_t number, const WireSession *session)
     choose_path();
 }
 
+void heap_executes_static(const char *path)
+{
+    if (!heap_is_on() || atomic_fetch_add(&agent_heap->unloading, 1) != 0)
+        return;
+    for (unsigned i = 0; i < WIRE_UNLOADING_PATH - 1 && path[i]; i++)
+        agent_heap->unloading_path[i] = path[i];
+}
+
 void heap_after_fork(void)
 {
     if (!agent_heap)

@@ -87,6 +87,8 @@ void heap_copied(uint64_t bytes, const HeapCaller *caller);
 
 // Joins the heap session of `folder`; `number` is that of the ring.
 void heap_start(const char *folder, uint32_t number, const WireSession *session);
+// A program is executed next that loads no library: its blocks are not noted.
+void heap_executes_static(const char *path);
 // For the child of a fork: the parent's notes stay the parent's. heap_start may follow.
 void heap_after_fork(void);
 // Before the first thread beside the main one starts.

@@ -3,6 +3,7 @@
 // program that blocks all signals does not block the timers'. All are looked up at run time, as
 // weak symbols, so that the library needs no libc of a certain kind.
 
+#include "agent/environment.h"
 #include "agent/heap.h"
 #include "agent/join.h"
 #include "agent/mappings.h"
@@ -12,14 +13,18 @@
 #include "agent/threads.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 
 #define WEAK __attribute__((weak))
 
 extern void *dlsym(void *restrict handle, const char *restrict name) WEAK;
+extern int *__errno_location(void) WEAK;
 extern int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) WEAK;
 extern int pthread_getattr_default_np(pthread_attr_t *ret) WEAK;
 extern int pthread_attr_getstacksize(const pthread_attr_t *attributes, size_t *ret) WEAK;
@@ -32,6 +37,10 @@ extern int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*ch
 
 typedef int CreateThread(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int CloseModule(void *);
+typedef int Execute(const char *, char *const[]);
+typedef int ExecuteWith(const char *, char *const[], char *const[]);
+typedef int Spawn(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                  const posix_spawnattr_t *, char *const[], char *const[]);
 typedef int SetMask(int, const sigset_t *, sigset_t *);
 typedef int SetAction(int, const struct sigaction *, struct sigaction *);
 
@@ -40,6 +49,9 @@ static struct {
     SetMask *thread_mask, *process_mask;
     SetAction *action;
     CloseModule *close_module;
+    Execute *execv, *execvp;
+    ExecuteWith *execve, *execvpe;
+    Spawn *spawn, *spawnp;
     pthread_key_t end_key;
     bool has_end_key;
     uint32_t forking_pid, forking_tid;
@@ -178,6 +190,136 @@ static void in_child(void)
     join_after_fork(hooks.forking_pid, hooks.forking_tid);
 }
 
+// ---- Programs that load no library -----------------------------------------------------
+// They are named, because the account lacks them. All of this may run in a child of vfork, or in a
+// signal handler.
+
+// Whether the file is a program of 64 bits without an interpreter, or one of 32 bits.
+static bool loads_nothing(const char *path)
+{
+    union {
+        Elf64_Ehdr e;
+        uint8_t bytes[1024];
+    } head;
+    int fd = sys_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    long n = fd >= 0 ? SYS4(SYS_pread64, fd, &head, sizeof(head), 0) : -1;
+    sys_close(fd);
+    if (n < (long)sizeof(head.e) || __builtin_memcmp(head.bytes, ELFMAG, SELFMAG) != 0)
+        return false;
+    if (head.e.e_ident[EI_CLASS] != ELFCLASS64)
+        return true;
+    uint64_t size = (uint64_t)head.e.e_phnum * sizeof(Elf64_Phdr), start = head.e.e_phoff;
+    if (head.e.e_phentsize != sizeof(Elf64_Phdr) || start > (uint64_t)n ||
+        size > (uint64_t)n - start)
+        return false;
+    for (unsigned i = 0; i < head.e.e_phnum; i++) {
+        Elf64_Phdr p;
+        __builtin_memcpy(&p, head.bytes + start + i * sizeof(p), sizeof(p));
+        if (p.p_type == PT_INTERP)
+            return false;
+    }
+    return true;
+}
+
+static bool can_execute(const char *path)
+{
+    enum { EXECUTE = 1 };
+    return SYS4(SYS_faccessat, AT_FDCWD, path, EXECUTE, 0) == 0;
+}
+
+static void look_at_program(const char *path)
+{
+    if (heap_is_on() && path && can_execute(path) && loads_nothing(path))
+        heap_executes_static(path);
+}
+
+static bool has_slash(const char *text)
+{
+    while (*text && *text != '/')
+        text++;
+    return *text != 0;
+}
+
+// The same for a name that is looked for in the folders of PATH.
+static void look_for_program(const char *name)
+{
+    const char *at = environment_get("PATH");
+    if (!heap_is_on() || !name || !*name)
+        return;
+    if (has_slash(name)) {
+        look_at_program(name);
+        return;
+    }
+    while (at && *at) {
+        char path[AGENT_PATH_MAX];
+        size_t size = 0;
+        while (at[size] && at[size] != ':')
+            size++;
+        if (size && size < sizeof(path)) {
+            __builtin_memcpy(path, at, size);
+            path[size] = 0;
+            SysText t = sys_text(path + size, sizeof(path) - size);
+            sys_text_add(&t, "/");
+            sys_text_add(&t, name);
+            if (can_execute(path)) {
+                look_at_program(path);
+                return;
+            }
+        }
+        at += size + (at[size] != 0);
+    }
+}
+
+static int no_function(void)
+{
+    if (__errno_location)
+        *__errno_location() = ENOSYS;
+    return -1;
+}
+
+AGENT_EXPORT int execv(const char *path, char *const arguments[])
+{
+    look_at_program(path);
+    return hooks.execv ? hooks.execv(path, arguments) : no_function();
+}
+
+AGENT_EXPORT int execve(const char *path, char *const arguments[], char *const variables[])
+{
+    look_at_program(path);
+    return hooks.execve ? hooks.execve(path, arguments, variables) : no_function();
+}
+
+AGENT_EXPORT int execvp(const char *name, char *const arguments[])
+{
+    look_for_program(name);
+    return hooks.execvp ? hooks.execvp(name, arguments) : no_function();
+}
+
+AGENT_EXPORT int execvpe(const char *name, char *const arguments[], char *const variables[])
+{
+    look_for_program(name);
+    return hooks.execvpe ? hooks.execvpe(name, arguments, variables) : no_function();
+}
+
+AGENT_EXPORT int posix_spawn(pid_t *ret, const char *path,
+                             const posix_spawn_file_actions_t *actions,
+                             const posix_spawnattr_t *attributes, char *const arguments[],
+                             char *const variables[])
+{
+    look_at_program(path);
+    return hooks.spawn ? hooks.spawn(ret, path, actions, attributes, arguments, variables) : ENOSYS;
+}
+
+AGENT_EXPORT int posix_spawnp(pid_t *ret, const char *name,
+                              const posix_spawn_file_actions_t *actions,
+                              const posix_spawnattr_t *attributes, char *const arguments[],
+                              char *const variables[])
+{
+    look_for_program(name);
+    return hooks.spawnp ? hooks.spawnp(ret, name, actions, attributes, arguments, variables)
+                        : ENOSYS;
+}
+
 // ---- Signals --------------------------------------------------------------------------
 
 // The first word of a sigset_t is the kernel's mask, in glibc and in musl.
@@ -274,6 +416,12 @@ static void hooks_init(void)
     hooks.process_mask = (SetMask *)next("sigprocmask");
     hooks.action = (SetAction *)next("sigaction");
     hooks.close_module = (CloseModule *)next("dlclose");
+    hooks.execv = (Execute *)next("execv");
+    hooks.execvp = (Execute *)next("execvp");
+    hooks.execve = (ExecuteWith *)next("execve");
+    hooks.execvpe = (ExecuteWith *)next("execvpe");
+    hooks.spawn = (Spawn *)next("posix_spawn");
+    hooks.spawnp = (Spawn *)next("posix_spawnp");
     hooks.has_end_key = pthread_key_create && pthread_setspecific &&
                         pthread_key_create(&hooks.end_key, at_thread_end) == 0;
     if (__register_atfork)

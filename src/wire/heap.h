@@ -20,6 +20,7 @@ enum {
     WIRE_SAMPLED_SHIFT = 8, // sums of sampled blocks are in units of 1/256
     WIRE_TIMER_SHIFT = 3,   // the clock of time has units of 8 of the timer's
     WIRE_TIMED_SHIFT = 6,   // one of 64 calls is timed
+    WIRE_UNLOADING_PATH = 128,
     // Where fewer bytes of addresses are allowed (ulimit -v) a process keeps no account: the
     // program would lack them for its own blocks and stacks.
     WIRE_LEAST_ADDRESSES = 256 << 20,
@@ -128,6 +129,10 @@ typedef struct WireHeap {
     // Calls of hooked functions in child processes of one that the agent was put into: they are
     // not noted.
     _Atomic uint64_t calls_of_children;
+    // Programs that the process executed and that load no library: how many, and the first one's
+    // path, which ends in NUL unless it is cut.
+    _Atomic uint32_t unloading;
+    char unloading_path[WIRE_UNLOADING_PATH];
 } WireHeap;
 
 // Both counts change while they are read.

@@ -47,6 +47,16 @@ children() { works 7 "./$last" fork-late && "$ASSAY" report --notes heap.assay |
 check 'blocks of a child after the first allocation are left out, which a note says' children
 no_children() { record 7 "./$last" && ! "$ASSAY" report --notes heap.assay | grep -q 'calls that allocate or free'; }
 check '… and not where there is none' no_children
+# Programs of every shell, and of those that look for a name in PATH.
+runs() { # TIMES PATH PROGRAM ARGUMENT…
+    local times=$1 path=$2
+    shift 2
+    record 7 "$@" && "$ASSAY" report --notes heap.assay | tr -s ' \n' ' ' | grep -q "load no library (statically linked, or of 32 bits) were executed $times, and their blocks are not in this recording; the first is '$path'"
+}
+check 'static programs that a command runs are named' runs '2 times' "./$last" sh -c "./$last; ./$last"
+check '… also those found by PATH' runs '1 time' "$PWD/$last" env PATH="$PWD:$PATH" env "$last"
+run_dynamic() { record 7 sh -c '/bin/true; exit 7' && ! "$ASSAY" report --notes heap.assay | grep -q 'load no library'; }
+check '… and others are not' run_dynamic
 duration() {
     timeout -s KILL 20 "$ASSAY" heap -q -f -o heap.assay --duration 0.3 -- ./glibc stays >out 2>err &
     local recorder=$! target rc

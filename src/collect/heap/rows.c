@@ -335,7 +335,8 @@ static void note_sums(Profile *p, const AgentHeaps *heaps, bool copies)
 {
     uint32_t least = WIRE_SITES_MAX;
     uint64_t unknown = 0, nested = 0, no_room = 0, no_table = 0, stuck = 0, missed = 0;
-    uint64_t refused = 0, of_children = 0;
+    uint64_t refused = 0, of_children = 0, unloading = 0;
+    Str path = {0};
     for (size_t i = 0; i < heaps->at.len; i++) {
         const WireHeap *s = &heaps->at.at[i].sums;
         unknown += atomic_load(&s->unknown_frees);
@@ -345,6 +346,10 @@ static void note_sums(Profile *p, const AgentHeaps *heaps, bool copies)
         stuck += atomic_load(&s->stuck);
         missed += s->entries_missed;
         of_children += atomic_load(&s->calls_of_children);
+        if (atomic_load(&s->unloading) && !path.len)
+            path =
+                str_over(s->unloading_path, strnlen(s->unloading_path, sizeof(s->unloading_path)));
+        unloading += atomic_load(&s->unloading);
         refused += s->sites_max == 0;
         if (s->sites_max && s->sites_max < least)
             least = s->sites_max;
@@ -386,6 +391,13 @@ static void note_sums(Profile *p, const AgentHeaps *heaps, bool copies)
                      "because their code may not be changed (SELinux, seccomp); what they gave out "
                      "is not in this recording",
                      missed);
+    if (unloading)
+        profile_note(p, NOTE_WARNING, STR("loads-nothing"),
+                     "programs that load no library (statically linked, or of 32 bits) were "
+                     "executed %" PRIu64 " %s, and their blocks are not in this recording; the "
+                     "first is '%" STR_FMT "'; assay heap -- PROGRAM records a static program that "
+                     "has symbols",
+                     unloading, unloading == 1 ? "time" : "times", STR_ARG(path));
     if (of_children)
         profile_note(p, NOTE_WARNING, STR("child-processes"),
                      "%" PRIu64 " calls that allocate or free, of processes that the program "
