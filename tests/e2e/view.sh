@@ -98,6 +98,12 @@ check 'a page of sets has all of their recordings' eval '"$ASSAY" diff -a was.*.
     holds sets.html "\"runs\":3" && holds sets.html "\"runs\":4" && holds sets.html "\"total\":10400" && holds sets.html "\"total\":5700" && grep -q "means of 4 recordings" sets.html'
 check '… also those of the heap' eval '"$ASSAY" diff -a heap.assay heap.assay heap.assay -b heap.assay heap.assay --html heap-sets.html >out 2>&1 && holds heap-sets.html "\"runs\":3" && holds heap-sets.html "\"runs\":2"'
 check '… and so has the picture' eval '"$ASSAY" diff -a was.*.folded -b now.*.folded --flame sets.svg >out 2>said && "$TOP/tests/tools/check_flame_change.py" sets.svg fresh=u7,0 hot=g0,4000 warm=u,2000 gone='
+# Code of shop.c only calls: all values are of code without lines. Another recording alone knows of a.c.
+printf 'int main(void) { void burn(void); burn(); return 0; }\n' >shop.c && printf 'static volatile unsigned s; void burn(void) { for (unsigned i = 0; i < 400000000; i++) s += i; }\n' >burn.c &&
+    printf '#include <stdlib.h>\nint main(void) { char *volatile a = malloc(9); return a == 0; }\n' >a.c && gcc -O1 -c burn.c && gcc -O1 -g -o shop shop.c burn.o && gcc -g -o a a.c &&
+    "$ASSAY" record -q -o shop.assay -- ./shop 2>err && "$ASSAY" heap -q -o a.assay -- ./a 2>err && "$ASSAY" bench -N -r 1 -n "$(printf 'x%.0s' {1..60})" true --html one-run.html >out 2>&1
+verdict 'recordings for a first look' $?
+check '… in a page' view shop.assay a.assay --html shop.html
 check 'a page of a gap in a stack' view gap.folded --html gap.html
 mkdir -p before after && printf 'volatile unsigned sink;\nint main(void) { for (unsigned i = 0; i < 20000000; i++) sink += i; return 0; }\n' >before/moved.c &&
     { printf '\n\n\n' && cat before/moved.c; } >after/moved.c && gcc -g -O1 -o before/moved before/moved.c && gcc -g -O1 -o after/moved after/moved.c &&
@@ -136,6 +142,7 @@ if [ -n "$browser" ] && [ -n "$driver" ]; then
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --runs bench.html runs.html runs.json stat.html
     check 'what changed between sets: means, and the verdicts of the text' \
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --sets sets.html sets.json
+    check 'a first look shows what matters' "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --first-look one-run.html shop.html
     check 'a gap is called a gap' "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --gap gap.html
     check 'what changed: the report'\''s values and verdicts, colours, lines that moved or ran no more; names of recordings' \
         "$TOP/tests/tools/view_in_browser.py" "$driver" "$browser" --diff diff.html diff.json moved-diff.html lines-diff.html pair.html

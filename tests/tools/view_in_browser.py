@@ -11,6 +11,7 @@ of work.c in view.sh; in MOVED the coverage has another folder, in OTHER it is o
 view_in_browser.py DRIVER BROWSER --runs BENCH VIEWED EXPORT.json COUNTS: pages of a bench, of its recording, of counted events.
 view_in_browser.py DRIVER BROWSER --diff PAGE DIFF.json LINES: the page of a comparison, and of one of two builds of moved.c in view.sh.
 view_in_browser.py DRIVER BROWSER --sets PAGE DIFF.json: the page of a comparison of sets of recordings.
+view_in_browser.py DRIVER BROWSER --first-look RUNS SOURCE: a page of one run with a long name; one whose lines only call, of shop.c.
 view_in_browser.py DRIVER BROWSER --gap PAGE: the page of main that calls something, of which only the call inner is known.
 
 view_in_browser.py DRIVER BROWSER --large PAGE PART FROM TO ...: PART is a page of the seconds FROM to TO of the same recording.
@@ -32,7 +33,7 @@ from page_in_browser import Driver  # noqa: E402
 
 driver, browser, page, *more = sys.argv[1:]
 wanted = {}
-if page not in ("--joined", "--runs", "--diff", "--sets", "--gap", "--large"):
+if page not in ("--joined", "--runs", "--diff", "--sets", "--gap", "--first-look", "--large"):
     with open(more[0], encoding="utf-8") as text:
         wanted = json.load(text)
 
@@ -300,6 +301,18 @@ def check_sets(session, compared, report):
         sys.exit(f"{compared}: beside the picture stands {facts}, the verdict is '{verdict}'")
 
 
+def check_first_look(session, runs, source):
+    open_page(session, runs)
+    said = session.run("return document.querySelector('#view strong').textContent")
+    if "too few to be sure" not in said or ",;" in said:
+        sys.exit(f"{runs}: the heading is '{said}'")
+    # The first file is one with text, where all of the time passes, not the first name of those without a value.
+    open_page(session, source, "#tab=source")
+    path = session.run("return document.querySelector('#view .path').textContent")
+    if not path.endswith("/shop.c"):
+        sys.exit(f"{source}: the first file is {path}")
+
+
 def check_gap(session, path):
     facts = select_call(session, path, "", ["ArrowDown"] * 3)
     if facts["name"] != "[stack cut: middle not copied]" or "not copied" not in facts["kind"] or "last complete stack" not in facts["kind"]:
@@ -370,6 +383,8 @@ with tempfile.TemporaryDirectory() as profile:
             check_diff(open_session, *more)
         elif page == "--sets":
             check_sets(open_session, *more)
+        elif page == "--first-look":
+            check_first_look(open_session, *more)
         elif page == "--gap":
             check_gap(open_session, *more)
         elif page == "--runs":

@@ -71,7 +71,7 @@ export class App {
   private bar = h("div", { class: "tools" });
   private live = h("div", { class: "status", role: "status" });
   private truth = h("p", { class: "soft" });
-  private searchBox = h("input", { type: "search", placeholder: "search names and lines", "aria-label": "search" });
+  private searchBox = h("input", { type: "search", placeholder: "search names, lines", "aria-label": "search" });
   private matchText = h("output", { class: "soft" });
   private strip: Timeline | null = null;
   private flame: Flame | null = null;
@@ -790,21 +790,25 @@ export class App {
   private sourceView(): HTMLElement {
     const { rec, state } = this, lines = this.lines(), whole = this.weighed.total[0];
     if (this.pattern) return this.lineMatches();
-    interface Listed { path: string; file: number; self: number; }
+    interface Listed { path: string; file: number; self: number; total: number; }
     const files = new Map<string, Listed>();
     const listed = (path: string, file: number) => {
       let row = files.get(path);
-      if (!row) files.set(path, (row = { path, file, self: 0 }));
+      if (!row) files.set(path, (row = { path, file, self: 0, total: 0 }));
       return row;
     };
-    for (let i = 0; i < lines.file.length; i++) listed(rec.strings.get(lines.file[i]), lines.file[i]).self += lines.self[i];
+    for (let i = 0; i < lines.file.length; i++) {
+      const row = listed(rec.strings.get(lines.file[i]), lines.file[i]);
+      row.self += lines.self[i];
+      row.total = Math.max(row.total, lines.total[i]);
+    }
     for (const file of rec.executions.keys()) listed(rec.strings.get(file), file);
     // Files that only other recordings touch; one that is the same under another path is in the list already.
     for (const other of this.parts.recordings)
       if (other !== rec) for (const path of this.joins.filesOf(other).keys()) if (!files.has(path) && ["", "?"].includes(sameFile(path, files.keys()))) listed(path, -1);
-    const list = [...files.values()].sort((a, b) => b.self - a.self || (a.path < b.path ? -1 : 1));
+    const list = [...files.values()].sort((a, b) => b.self - a.self || b.total - a.total || (a.path < b.path ? -1 : 1));
     const hasText = (f: Listed) => { const known = rec.file(f.path); return known.text !== undefined || known.kept !== undefined || f.file < 0; };
-    const wanted = list.find(f => f.path === state.file) ?? list.find(f => sameFile(state.file, [f.path]) === f.path) ?? list.find(hasText) ?? list[0];
+    const wanted = list.find(f => f.path === state.file) ?? list.find(f => sameFile(state.file, [f.path]) === f.path) ?? list.find(f => f.file >= 0 && hasText(f)) ?? list.find(hasText) ?? list[0];
     if (!wanted) return h("p", { class: "empty" }, "No source line is known. A build with -g has them.");
     const { path } = wanted, known = rec.file(path), host = this.sourceHost(path);
     const pick = new Table<Listed>({

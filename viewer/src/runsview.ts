@@ -48,7 +48,8 @@ function distributions(commands: Command[], say: (t: string) => void): Plot {
       if (!c.runs) return;
       g.beginPath();
       g.moveTo(left, base);
-      for (let d = 0; d < n; d++) g.lineTo(left + ((p.width - RIGHT - left) * d) / (n - 1), base - (tall * c.density[d]) / 1000);
+      // Two runs have no distribution.
+      if (c.runs > 2) for (let d = 0; d < n; d++) g.lineTo(left + ((p.width - RIGHT - left) * d) / (n - 1), base - (tall * c.density[d]) / 1000);
       g.lineTo(p.width - RIGHT, base);
       g.fillStyle = g.strokeStyle = colour(c.index);
       g.save();
@@ -194,7 +195,7 @@ export function benchView(host: RunsHost): HTMLElement {
 
 /** The report's first lines and the machine. */
 function verdict(host: RunsHost): HTMLElement {
-  const about = host.runs[0].about, lines = String(about.report).trim().split("\n"), end = lines.findIndex(l => !l.trim()), first = lines.slice(0, end < 0 || end > 3 ? 1 : end).map(l => l.trim()).join("; ");
+  const about = host.runs[0].about, lines = String(about.report).trim().split("\n"), end = lines.findIndex(l => !l.trim()), first = lines.slice(0, end < 0 || end > 3 ? 1 : end).map(l => l.trim()).join("; ").replaceAll(",;", ",");
   return h("p", { class: "line" }, h("strong", {}, shown(first, 400)), h("br", {}), h("span", { class: "soft" }, [about.command_line && about.command_line !== about.title ? shown(about.command_line, 200) : "", ...about.machine.map((m: string) => shown(m, 120)), about.cpus ? about.cpus + " CPUs" : ""].filter(Boolean).join(", ")));
 }
 

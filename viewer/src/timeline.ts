@@ -163,15 +163,16 @@ export class Timeline {
 
   private toX = (us: number, width: number) => this.margin + ((us - this.host.rec.start) / (this.host.rec.end - this.host.rec.start || 1)) * (width - this.margin);
 
-  /** Arrows from the thread that ended a wait to the one that waited; those that would touch the one before are left out. */
+  /** Arrows from the thread that ended a wait to the one that waited; so many are left out that what is behind them can be read. */
   private arrows(g: CanvasRenderingContext2D, width: number, at: number[]) {
     const { from, to, time } = this.host.rec.wakes, last = new Map<string, number>();
     g.strokeStyle = css("--fg");
     g.lineWidth = 1;
+    g.globalAlpha = 0.5;
     g.beginPath();
     time.forEach((ns, i) => {
       const a = at[from[i]], b = at[to[i]], x = this.toX(ns / 1000, width), key = from[i] + " " + to[i], head = b > a ? 4 : -4;
-      if (!a || !b || Math.abs(x - last.get(key)!) < 7) return;
+      if (!a || !b || Math.abs(x - last.get(key)!) < 7 + 4 * last.size) return;
       last.set(key, x);
       g.moveTo(x, a);
       g.lineTo(x, b);
@@ -180,6 +181,7 @@ export class Timeline {
       g.lineTo(x + 3, b - head);
     });
     g.stroke();
+    g.globalAlpha = 1;
   }
 
   /** Draws what no selection changes, when it is not as it was. */

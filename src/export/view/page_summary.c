@@ -128,7 +128,7 @@ static void add_texts(StrBuf *out, const Report *r)
 void view_add_truth(StrBuf *out, const Report *r, const ViewOptions *o)
 {
     if (o->runs > 1)
-        strbuf_printf(out, "means of %zu recordings, which have together: ", o->runs);
+        strbuf_printf(out, "means of %zu recordings", o->runs);
     truth_add_text(&r->truth, out);
 }
 
