@@ -91,6 +91,15 @@ EOF
 gcc -g -O1 -o other other.c && "$ASSAY" record -q -f --all-user -o other.assay -- ./other
 "$ASSAY" record -q -f --all-user -o mine.assay -- ./old 100
 check 'recordings of different programs are refused' fails 'in common' "$ASSAY" diff mine.assay other.assay --by stack
+# They spend their time alike in libc, which says nothing of them.
+printf '#include <stdlib.h>\n#include <string.h>\nint main(void) { char *a = malloc(1 << 20), *b = malloc(1 << 20); memset(a, 1, 1 << 20); for (int i = 0; i < TURNS; i++) { memcpy(b, a, 1 << 20); NAME(i); } return b[5]; }\n' >libc_user.c
+for name in ours theirs; do
+    sed "s/NAME/$name/; s/^int main/static volatile unsigned s; __attribute__((noinline)) static void $name(int x) { for (unsigned i = 0; i < 200000; i++) s += i * x; }\n&/" libc_user.c >"$name.c"
+    gcc -O1 -g -DTURNS=600 -o "$name" "$name.c" && "$ASSAY" record -q -f -F 2000 -o "$name.assay" -- "./$name"
+done
+check '… also where both use the same libraries' fails 'in common' "$ASSAY" diff ours.assay theirs.assay
+mv ours renamed && "$ASSAY" record -q -f -F 2000 -o renamed.assay -- ./renamed
+check '… but not a program of another name' status_is 0 "$ASSAY" diff ours.assay renamed.assay
 check '… but not with --force' status_is 0 "$ASSAY" diff mine.assay other.assay --by stack --force
 # Sets of counted runs: a value is the mean of the set's runs, and the page has the sums of the rows.
 printf '%s\n' 'int main(int argc, char **argv) {' '    volatile int turns = 0;' '    for (int i = 1; i < argc; i++)' '        turns += argv[i][0] == 0;' '    return turns; }' >counted.c

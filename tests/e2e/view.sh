@@ -90,7 +90,10 @@ check 'and the other way round' flame_has new.folded old.folded less.svg gone=u7
 # ---- What changed between sets of recordings -------------------------------------------
 set_of() { # set_of NAME HOT WARM THIRD VALUE: recordings of which each value differs by what stands in `by`
     local n=0 d
-    for d in "${by[@]}"; do printf '%s\n' "main;hot $(($2 + d))" "main;warm $(($3 - d))" "main;$4 $(($5 + d))" >"$1.$((++n)).folded"; done
+    for d in "${by[@]}"; do
+        n=$((n + 1))
+        printf '%s\n' "main;hot $(($2 + d))" "main;warm $(($3 - d))" "main;$4 $(($5 + d))" >"$1.$n.folded"
+    done
 }
 by=(3 -3 0) && set_of was 1000 500 gone 400 && by=(-2 2 0 0) && set_of now 1000 1300 fresh 300
 printf 'main;[stack cut: middle not copied];inner 10\n' >gap.folded

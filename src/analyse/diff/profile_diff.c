@@ -428,20 +428,50 @@ void profile_diff_deinit(ProfileDiff *d)
     arena_deinit(&d->arena);
 }
 
+// Whether a row stands in what most programs of a machine use: the kernel, or a library of the
+// system.
+static bool is_of_system(const DiffRow *row)
+{
+    const DiffPlace *place = &row->place[row->place[DIFF_OLD].profile ? DIFF_OLD : DIFF_NEW];
+    if (!place->profile)
+        return false;
+    const Modules *m = &place->profile->modules;
+    uint32_t module = place->profile->frames.module.at[place->frame.v].v;
+    Str path = profile_text(place->profile, m->path.at[module]);
+    ModuleKind kind = (ModuleKind)m->kind.at[module];
+    return kind == MODULE_KERNEL || kind == MODULE_KMOD || kind == MODULE_VDSO ||
+           ((str_starts_with(path, STR("/usr/lib")) || str_starts_with(path, STR("/lib"))) &&
+            str_find(str_base_name(path), STR(".so")) != SIZE_MAX);
+}
+
+// The share of one side's values that stands in rows of both; 0 when it has none. Common rows
+// of the system count only `with_system`; `ret_all` becomes the sum of the rows that count.
+static double common_share(const ProfileDiff *d, size_t metric, int side, bool with_system,
+                           double *ret_all)
+{
+    double common = 0, all = 0;
+    for (size_t r = 0; r < d->rows.len; r++) {
+        const DiffRow *row = &d->rows.at[r];
+        bool is_common = row->place[DIFF_OLD].profile && row->place[DIFF_NEW].profile;
+        double value = (double)row->value[side][metric];
+        if (!with_system && is_common && is_of_system(row))
+            continue;
+        all += value;
+        common += is_common ? value : 0;
+    }
+    *ret_all = all;
+    return all > 0 ? common / all : 0;
+}
+
 double profile_diff_common(const ProfileDiff *d, size_t metric)
 {
-    double least = 1;
-    for (int side = 0; side < DIFF_SIDES; side++) {
-        double common = 0, all = 0;
-        for (size_t r = 0; r < d->rows.len; r++) {
-            const DiffRow *row = &d->rows.at[r];
-            double value = (double)row->value[side][metric];
-            all += value;
-            common += row->place[DIFF_OLD].profile && row->place[DIFF_NEW].profile ? value : 0;
-        }
-        least = MIN(least, all > 0 ? common / all : 0);
-    }
-    return least;
+    double all[DIFF_SIDES], share[DIFF_SIDES];
+    for (int side = 0; side < DIFF_SIDES; side++)
+        share[side] = common_share(d, metric, side, false, &all[side]);
+    if (all[DIFF_OLD] == 0 || all[DIFF_NEW] == 0)
+        for (int side = 0; side < DIFF_SIDES; side++)
+            share[side] = common_share(d, metric, side, true, &all[side]);
+    return MIN(share[DIFF_OLD], share[DIFF_NEW]);
 }
 
 bool diff_row_changed(const DiffRow *row)

@@ -68,7 +68,8 @@ MUST_CHECK bool profile_diff_init(ProfileDiff *d, const DiffSet *old_set, const 
 void profile_diff_deinit(ProfileDiff *d); // frees all but the profiles
 
 // The share of a metric that stands in rows which both sides have, of the side where it is smaller.
-// 0 when a side has nothing.
+// 0 when a side has nothing. Common rows of the kernel and of the system's libraries, which
+// other programs use too, count only where a side has no others.
 double profile_diff_common(const ProfileDiff *d, size_t metric);
 
 // Finds a metric by its name. SIZE_MAX: neither recording has it.
