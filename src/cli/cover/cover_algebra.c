@@ -78,6 +78,8 @@ static const ForeignOption add_foreign[] = {
 const Command cover_add_command = {
     .name = "add",
     .summary = "sum the counts of any inputs",
+    .first = "  assay cover add --format lcov -o FILE A B  the counts of both\n"
+             "  assay cover add --format html -o FILE A B  one page of both\n",
     .usage = "[OPTION ...] INPUT ...",
     .options = add_options,
     .option_count = ARRAY_LEN(add_options),

@@ -343,6 +343,9 @@ static int run(const Command *cmd, int argc, char **argv)
 const Command cover_diff_command = {
     .name = "diff",
     .summary = "which lines of a change ran, and which other lines it affects",
+    .first = "  assay cover diff main..HEAD                  which lines of a change ran\n"
+             "  assay cover diff main..HEAD --fail-under 80  for continuous integration\n"
+             "  assay cover diff --diff-file FILE            a change in a file\n",
     .usage = "[OPTION ...] BASE..HEAD [INPUT ...]\n--diff-file FILE [OPTION ...] [INPUT ...]",
     .options = options,
     .option_count = ARRAY_LEN(options),

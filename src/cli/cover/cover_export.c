@@ -383,6 +383,9 @@ static const ForeignOption foreign[] = {
 const Command cover_export_command = {
     .name = "export",
     .summary = "write coverage in another tool's format",
+    .first = "  assay cover export --format html -o FILE       one page with all sources\n"
+             "  assay cover export --format lcov -o FILE       a tracefile\n"
+             "  assay cover export --format cobertura -o FILE  for GitLab and Jenkins\n",
     .usage = "[OPTION ...] OBJECT ... PROFILE ...",
     .options = options,
     .option_count = ARRAY_LEN(options),

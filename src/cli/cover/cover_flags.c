@@ -48,6 +48,8 @@ static int run(const Command *cmd, int argc, char **argv)
 const Command cover_flags_command = {
     .name = "flags",
     .summary = "print the flags with which a compiler makes programs that count",
+    .first = "  cc $(assay cover flags gcc) -g prog.c -o prog    with gcc\n"
+             "  clang $(assay cover flags clang) prog.c -o prog  with clang\n",
     .usage = "[OPTION ...] clang|gcc|rustc",
     .details =
         "For compiling and for linking:\n"

@@ -486,6 +486,9 @@ static const ForeignOption foreign[] = {
 const Command cover_merge_command = {
     .name = "merge",
     .summary = "sum raw, indexed and text profiles of one program",
+    .first = "  assay cover merge -o all.profdata *.profraw    join profiles of clang\n"
+             "  assay cover merge -o all.assay shard-*/        join results of runs\n"
+             "  assay cover merge --watch DIR -o all.profdata  join profiles as they come\n",
     .usage = "[OPTION ...] -o OUTPUT [PROGRAM] PROFILE|FOLDER ...",
     .details =
         "Versions may be mixed. An input that cannot be read is named and left out; of a raw\n"

@@ -434,6 +434,9 @@ static const ForeignOption foreign[] = {
 const Command cover_report_command = {
     .name = "report",
     .summary = "lines, functions, regions and branches that ran, by source file",
+    .first = "  assay cover report                   the results of assay cover run\n"
+             "  assay cover report --missing         the lines that did not run\n"
+             "  assay cover report ./prog *.profraw  files of clang or rustc\n",
     .usage = "[OPTION ...] OBJECT ... PROFILE ...",
     .options = options,
     .option_count = ARRAY_LEN(options),

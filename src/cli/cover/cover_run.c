@@ -444,6 +444,9 @@ static const ForeignOption foreign[] = {
 const Command cover_run_command = {
     .name = "run",
     .summary = "run a command that counts, keep the counts, and report",
+    .first = "  assay cover run -- ./prog                  a program that is built to count\n"
+             "  assay cover run -- cargo test              builds and runs the tests\n"
+             "  assay cover run --engine ptrace -- ./prog  without a special build\n",
     .usage = "[OPTION ...] [--] CMD [ARG ...]",
     .options = options,
     .option_count = ARRAY_LEN(options),

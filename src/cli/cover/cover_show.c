@@ -393,6 +393,9 @@ static const ForeignOption foreign[] = {
 const Command cover_show_command = {
     .name = "show",
     .summary = "source lines with their counts, as lprof lists them",
+    .first = "  assay cover show -F FUNCTION  the lines of a function\n"
+             "  assay cover show -r FILE      the lines of a source file\n"
+             "  assay cover show --missing    only the lines that did not run\n",
     .usage = "[OPTION ...] OBJECT ... PROFILE ...",
     .options = options,
     .option_count = ARRAY_LEN(options),

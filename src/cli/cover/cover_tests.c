@@ -259,6 +259,9 @@ static int run(const Command *cmd, int argc, char **argv)
 const Command cover_tests_command = {
     .name = "tests",
     .summary = "which tests run a line, and which tests are enough",
+    .first = "  assay cover run --per-test -- cargo test  keep the lines of each test, then:\n"
+             "  assay cover tests src/parser.c:120-140    the tests that run these lines\n"
+             "  assay cover tests --smallest-set          the tests that are enough\n",
     .usage = "[OPTION ...] FILE:LINE|FILE:FIRST-LAST|FILE ...",
     .details = "The data come from 'assay cover run --per-test' or '--tests-from FILE'.\n"
                "  assay cover run --per-test -- ctest\n"

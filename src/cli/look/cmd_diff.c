@@ -653,6 +653,9 @@ const Command diff_command = {
     .name = "diff",
     .group = "look",
     .summary = "show what changed between two recordings, and how sure that is",
+    .first = "  assay diff OLD NEW            two recordings\n"
+             "  assay diff -a OLD … -b NEW …  repeated runs, with a verdict\n"
+             "  assay diff --by line OLD NEW  by source line\n",
     .usage = "[OPTION ...] OLD NEW\n"
              "[OPTION ...] -a OLD ... -b NEW ...",
     .options = diff_options,

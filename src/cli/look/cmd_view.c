@@ -367,6 +367,9 @@ const Command view_command = {
     .name = "view",
     .group = "look",
     .summary = "write recordings as one page for a browser: flame graph, source, timeline",
+    .first = "  assay view              the last recording as a page\n"
+             "  assay view -- CMD       record a command and show it\n"
+             "  assay view --html FILE  write the page to a file\n",
     .usage = "[OPTION ...] [FILE ...]\n[OPTION ...] -- CMD [ARG ...]\n[OPTION ...] --cargo "
              "[CARGO-OPTION ...] [-- ARG ...]",
     .options = view_options,

@@ -255,6 +255,9 @@ const Command loop_command = {
     .name = "loop",
     .group = "look",
     .summary = "measure a program at each rebuild, and say what changed, line by line",
+    .first = "  assay loop -- ./prog              measure again at each change of a source\n"
+             "  assay loop --build CMD -- ./prog  build with this command\n"
+             "  assay loop --no-build -- ./prog   you build the program yourself\n",
     .usage = "[OPTION ...] [--] CMD [ARG ...]",
     .options = loop_options,
     .option_count = ARRAY_LEN(loop_options),
