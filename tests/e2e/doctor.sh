@@ -51,6 +51,22 @@ if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ] && command -v setpriv >/dev/
     fi
 fi
 
+# A level above 2 is one of some distributions' kernels. For others it is 2, and events open all the same.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && echo 3 >level && unshare -m mount --bind level /proc/sys/kernel/perf_event_paranoid 2>/dev/null; then
+    at_level_3() {
+        chmod 644 level
+        unshare -m sh -c 'mount --bind level /proc/sys/kernel/perf_event_paranoid && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$ASSAY" doctor' >user.txt 2>&1
+        if grep -q '^ok .*perf_event_open works' user.txt; then
+            grep -q '^limited *kernel.perf_event_paranoid is 3: own processes' user.txt
+        else
+            grep -q '^missing *kernel.perf_event_paranoid is 3: no perf events for this user' user.txt
+        fi || { cat user.txt; return 1; }
+    }
+    check 'kernel.perf_event_paranoid 3 is what the kernel makes of it' at_level_3
+else
+    skip 'kernel.perf_event_paranoid 3 is what the kernel makes of it' 'no right to mount'
+fi
+
 text_has_a_line_a_check() {
     "$ASSAY" doctor ./with_lines >out.log || return 1
     ! grep -vE '^(ok|limited|missing) +[^ ]|^ +-> ' out.log

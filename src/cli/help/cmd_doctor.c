@@ -74,6 +74,8 @@ static void check_kernel(Doctor *d)
 static void check_paranoid(Doctor *d)
 {
     int64_t level = d->limits.paranoid;
+    // Only the kernels of some distributions know values above 2; for others they are 2.
+    bool is_refused = level >= 3 && perf_event_probe() != 0;
     if (!d->limits.supported) {
         find(d, VERDICT_MISSING, "perf-events", STR("this kernel has no perf events"),
              STR("use a kernel with CONFIG_PERF_EVENTS=y"));
@@ -89,13 +91,14 @@ static void check_paranoid(Doctor *d)
     }
     static const char *const meaning[] = {
         "everything but raw tracepoints", "own processes with their kernel part",
-        "own processes without their kernel part", "this user can record nothing"};
-    const char *allows = level < 0 ? "everything" : meaning[MIN(level, (int64_t)3)];
+        "own processes without their kernel part", "no perf events for this user"};
+    const char *allows =
+        level < 0 ? "everything" : meaning[MIN(level, is_refused ? (int64_t)3 : (int64_t)2)];
     Str text =
         arena_printf(d->arena, "kernel.perf_event_paranoid is %" PRId64 ": %s", level, allows);
-    if (level >= 3)
+    if (is_refused)
         find(d, VERDICT_MISSING, "paranoid", text, STR("sudo sysctl kernel.perf_event_paranoid=2"));
-    else if (level == 2)
+    else if (level >= 2)
         find(d, VERDICT_LIMITED, "paranoid", text, STR("sudo sysctl kernel.perf_event_paranoid=1"));
     else
         find(d, VERDICT_OK, "paranoid", text, STR(""));
