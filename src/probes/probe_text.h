@@ -33,8 +33,9 @@ typedef struct ProbeText {
 // Whether a text behind -e is meant as a probe rather than as an event of perf. `program` is the
 // file that runs, "" when there is none.
 //
-// A probe that perf made, probe_libc:malloc, is an event of the kernel while it exists; `tracefs`
-// is where ("": not mounted). ":parse" is a function of the program, whatever it is called. Without it the words mean the function malloc of libc.
+// probe_libc:malloc is an event of the kernel while a probe that perf made has this name; `tracefs`
+// is the folder to look in ("": not mounted). Otherwise it means the function malloc of libc.
+// ":parse" is always a function of the program.
 bool probe_text_is(Str text, Str program, Str tracefs);
 
 // Parses one probe. The parts borrow `text`.
