@@ -155,11 +155,14 @@ static uint64_t bp_saved_from(const GoPclntab *t, const GoFunction *f, Bytes cod
 }
 
 // Where the function loads another stack pointer out of a goroutine's `sched`:
-// behind `mov rsp, 56(reg)`.
+// behind `mov rsp, 56(reg)`, or, up to Go 1.20, by way of rbx.
 static uint64_t switch_from(Bytes code, uint64_t start)
 {
+    static const uint8_t by_rbx[] = {0x38, 0x48, 0x89, 0xdc}; // …, 56(reg); mov rsp, rbx
     for (size_t i = 0; i + 4 <= code.len; i++) {
         const uint8_t *p = code.ptr + i;
+        if (memcmp(p, by_rbx, sizeof(by_rbx)) == 0)
+            return start + i + 4;
         if ((p[0] & 0xfe) == 0x48 && p[1] == 0x8b && (p[2] & 0xf8) == 0x60 && p[2] != 0x64 &&
             p[3] == 0x38)
             return start + i + 4;
@@ -191,7 +194,9 @@ static void put_row(Frame *f, uint64_t from, int32_t size)
         put_uleb(f->out, REG_RA);
     } else if (from >= f->change && f->kind == SWITCH_LOST) {
         put_def_cfa(f->out, REG_NEVER_KNOWN, 8);
-    } else if (saved && f->kind == SWITCH_FOLLOWED) {
+    } else if (f->kind == SWITCH_FOLLOWED && (saved || (!f->saved && from >= f->change))) {
+        // Up to Go 1.20 these functions do not save rbp, which is that of their caller: its frame
+        // is left with theirs.
         put_def_cfa(f->out, REG_BP, 16);
         put_saved_bp(f, true);
     } else {

@@ -278,6 +278,22 @@ static void a_stack_switch_is_left_by_the_frame_pointer(void **state)
     assert_false(gopclntab_switches_stack(STR("main.sum")));
 }
 
+static void a_stack_switch_that_saves_nothing_is_left_by_its_callers_frame_pointer(void **state)
+{
+    (void)state;
+    GoPclntab t;
+    uint8_t code[END + 0x20] = {0};
+    memcpy(code + SWITCH + 8, "\x48\x8b\x5a\x38\x48\x89\xdc", 7); // by way of rbx
+    open_table(&go_1_18, &t);
+    UnwindTable u = unwind_table(&t, bytes_over(code, sizeof(code)));
+    UnwindAction before = unwind_table_find(&u, TEXT + SWITCH + 14);
+    UnwindAction after = unwind_table_find(&u, TEXT + SWITCH + 15);
+    assert_int_equal(before.cfa & UNWIND_CFA_REG, UNWIND_X86_64_SP);
+    assert_int_equal(after.kind, UNWIND_FP_AT_CFA);
+    assert_int_equal(after.cfa & UNWIND_CFA_REG, UNWIND_X86_64_FP);
+    assert_int_equal(unwind_cfa_off(after), 16);
+}
+
 static void the_outermost_function_ends_the_stack(void **state)
 {
     (void)state;
@@ -307,6 +323,8 @@ int main(void)
         cmocka_unit_test_teardown(a_table_cut_at_each_byte_gives_less_and_nothing_wrong, clean_up),
         cmocka_unit_test_teardown(frames_are_left_by_their_size_and_saved_frame_pointer, clean_up),
         cmocka_unit_test_teardown(a_stack_switch_is_left_by_the_frame_pointer, clean_up),
+        cmocka_unit_test_teardown(
+            a_stack_switch_that_saves_nothing_is_left_by_its_callers_frame_pointer, clean_up),
         cmocka_unit_test_teardown(the_outermost_function_ends_the_stack, clean_up),
         cmocka_unit_test_teardown(an_object_without_the_section_is_no_go_program, clean_up),
     };
