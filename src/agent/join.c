@@ -146,11 +146,20 @@ __attribute__((used, noinline)) static void attach_main(WireAttach *a)
 }
 
 // The ELF entry of the image. The collector waits for the breakpoint.
+#if defined(__x86_64__)
 __attribute__((naked, used, visibility("default"))) void assay_attach_entry(void);
 __attribute__((naked, used, visibility("default"))) void assay_attach_entry(void)
 {
     __asm__("call attach_main\n\tint3");
 }
+#else
+// The collector attaches on x86-64 alone. gcc has no naked functions for aarch64.
+__attribute__((used, visibility("default"))) void assay_attach_entry(void);
+__attribute__((used, visibility("default"))) void assay_attach_entry(void)
+{
+    __builtin_trap();
+}
+#endif
 #endif
 
 bool session_is_joined(void)
