@@ -139,9 +139,10 @@ bool heap_at_exec_arm(Arena *arena, HeapAtExec *x, Error *err)
            error_os(err, "cannot let process %u run", pid);
 }
 
-// Whether it stopped at one of the breakpoints; then it goes back before it.
+// Whether it stopped at one of the breakpoints, which are x86-64's; then it goes back before it.
 static bool step_back(const HeapAtExec *x)
 {
+#ifdef __x86_64__
     struct user_regs_struct regs;
     pid_t pid = (pid_t)x->target.pid;
     if (!tracing_ask(PTRACE_GETREGS, pid, NULL, &regs))
@@ -151,6 +152,9 @@ static bool step_back(const HeapAtExec *x)
             regs.rip--;
             return tracing_ask(PTRACE_SETREGS, pid, NULL, &regs);
         }
+#else
+    (void)x;
+#endif
     return false;
 }
 

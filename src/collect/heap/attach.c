@@ -93,6 +93,9 @@ bool heap_attach_can(const HeapEntries *e)
     unsigned kinds = 0;
     for (uint32_t i = 0; e->wire && i < e->wire->count; i++)
         kinds |= 1u << e->wire->at[i].kind;
+#ifndef __x86_64__
+    return false;
+#endif
     return (kinds & 1u << WIRE_ENTRY_ALLOC) && (kinds & 1u << WIRE_ENTRY_FREE);
 }
 
@@ -285,7 +288,7 @@ static uint32_t find_tid_offset(const Remote *r)
     memset(fits, 1, sizeof(fits));
     for (size_t i = 0; i < r->threads.len; i++) {
         const RemoteThread *t = &r->threads.at[i];
-        if (!t->is_stopped || !remote_read(r, t->regs.fs_base, word, sizeof(word)))
+        if (!t->is_stopped || !remote_read(r, remote_thread_data(t), word, sizeof(word)))
             continue;
         for (size_t k = 0; k < ARRAY_LEN(word); k++)
             fits[k] = fits[k] && word[k] == (uint32_t)t->tid;
@@ -368,7 +371,7 @@ static bool all_outside(const Remote *r, const Range *ranges, size_t count)
 {
     for (size_t i = 0; i < r->threads.len; i++) {
         const RemoteThread *t = &r->threads.at[i];
-        Place at = {t->regs.rip, t->regs.rsp};
+        Place at = {remote_pc(t), remote_sp(t)};
         Known known = t->is_stopped ? PLACE_KNOWN : held_at(r, t->tid, &at);
         if (known == PLACE_UNKNOWN ||
             (known == PLACE_KNOWN &&
@@ -632,7 +635,7 @@ static bool none_inside(const HeapAttached *a, WireThread *rows)
         return false;
     for (size_t i = 0; i < a->remote.threads.len; i++) {
         const RemoteThread *t = &a->remote.threads.at[i];
-        if (t->is_stopped ? hook_waits_on(a, t->regs.fs_base) : hooks_wait(a, rows))
+        if (t->is_stopped ? hook_waits_on(a, remote_thread_data(t)) : hooks_wait(a, rows))
             return false;
     }
     return true;

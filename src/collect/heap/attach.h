@@ -24,7 +24,7 @@ typedef struct AttachTarget {
 MUST_CHECK bool heap_attach_find(Arena *arena, uint32_t pid, AttachTarget *ret, Error *err);
 
 // Whether functions that allocate and free are among the entries, without which there is no
-// account.
+// account, and this kind of machine has the means (x86-64).
 bool heap_attach_can(const HeapEntries *entries);
 
 // What another process needs to take the agent out when this one was killed; in memory that both

@@ -150,13 +150,6 @@ static bool get_regs(pid_t tid, struct user_regs_struct *ret)
     return tracing_ask(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &v);
 }
 
-static bool set_regs(pid_t tid, const struct user_regs_struct *regs)
-{
-    struct user_regs_struct copy = *regs;
-    struct iovec v = {&copy, sizeof(copy)};
-    return tracing_ask(PTRACE_SETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &v);
-}
-
 // Looks whether a thread has stopped. False: it has ended.
 static bool look(RemoteThread *t)
 {
@@ -290,6 +283,7 @@ void remote_reap(Remote *r)
 
 // ---- Working ----------------------------------------------------------------------------
 
+#ifdef __x86_64__
 // A stopped thread, if possible one that no signal has stopped.
 static RemoteThread *worker(Remote *r)
 {
@@ -312,6 +306,13 @@ static bool has_trap(pid_t tid)
         if (info[i].si_signo == SIGTRAP)
             return true;
     return false;
+}
+
+static bool set_regs(pid_t tid, const struct user_regs_struct *regs)
+{
+    struct user_regs_struct copy = *regs;
+    struct iovec v = {&copy, sizeof(copy)};
+    return tracing_ask(PTRACE_SETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &v);
 }
 
 // Lets the thread run with these registers until it stops by a breakpoint or a step. `*regs`
@@ -373,8 +374,6 @@ static bool work(Remote *r, int request, struct user_regs_struct *regs, Error *e
     if (!tracing_ask(PTRACE_GETSIGMASK, t->tid, (void *)sizeof(mask), &mask) ||
         !tracing_ask(PTRACE_SETSIGMASK, t->tid, (void *)sizeof(all), &all))
         return error_os(err, "cannot block the signals of process %u", r->pid);
-    // The kernel must not repeat a system call that the stop has interrupted.
-    regs->orig_rax = UINT64_MAX;
     hurry(t->tid, &t->turn);
     bool ok = run_until_trap(r, t->tid, request, regs, err);
     hurry_no_more(t->tid, &t->turn);
@@ -384,6 +383,27 @@ static bool work(Remote *r, int request, struct user_regs_struct *regs, Error *e
     if (t->has_info)
         (void)ptrace(PTRACE_SETSIGINFO, t->tid, NULL, &t->info);
     return ok && (restored || error_os(err, "cannot restore a thread of process %u", r->pid));
+}
+
+uint64_t remote_pc(const RemoteThread *t)
+{
+    return t->regs.rip;
+}
+
+uint64_t remote_sp(const RemoteThread *t)
+{
+    return t->regs.rsp;
+}
+
+uint64_t remote_thread_data(const RemoteThread *t)
+{
+    return t->regs.fs_base;
+}
+
+// The kernel must not repeat a system call that the stop has interrupted.
+static void forget_call(struct user_regs_struct *regs)
+{
+    regs->orig_rax = UINT64_MAX;
 }
 
 bool remote_syscall(Remote *r, long number, const uint64_t arg[6], long *ret, Error *err)
@@ -397,6 +417,7 @@ bool remote_syscall(Remote *r, long number, const uint64_t arg[6], long *ret, Er
     regs.r10 = arg[3];
     regs.r8 = arg[4];
     regs.r9 = arg[5];
+    forget_call(&regs);
     if (!work(r, PTRACE_SINGLESTEP, &regs, err))
         return false;
     *ret = (long)regs.rax;
@@ -410,5 +431,40 @@ bool remote_call(Remote *r, uint64_t entry, uint64_t argument, uint64_t stack, E
     regs.rdi = argument;
     regs.rsp = stack & ~(uint64_t)15;
     regs.eflags &= ~(uint64_t)0x400; // upwards, as the ABI has it
+    forget_call(&regs);
     return work(r, PTRACE_CONT, &regs, err);
 }
+#elif defined(__aarch64__)
+uint64_t remote_pc(const RemoteThread *t)
+{
+    return t->regs.pc;
+}
+
+uint64_t remote_sp(const RemoteThread *t)
+{
+    return t->regs.sp;
+}
+
+uint64_t remote_thread_data(const RemoteThread *t)
+{
+    (void)t; // it is not among these registers
+    return 0;
+}
+
+static bool refuse(Error *err)
+{
+    return error_set(err, ERROR_UNSUPPORTED, "code is run in another process on x86-64 only");
+}
+
+bool remote_syscall(Remote *r, long number, const uint64_t arg[6], long *ret, Error *err)
+{
+    (void)r, (void)number, (void)arg, (void)ret;
+    return refuse(err);
+}
+
+bool remote_call(Remote *r, uint64_t entry, uint64_t argument, uint64_t stack, Error *err)
+{
+    (void)r, (void)entry, (void)argument, (void)stack;
+    return refuse(err);
+}
+#endif

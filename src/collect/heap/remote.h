@@ -54,6 +54,12 @@ void remote_reap(Remote *r);
 bool remote_read(const Remote *r, uint64_t at, void *to, size_t size);
 bool remote_write(const Remote *r, uint64_t at, const void *from, size_t size);
 
+// Of a stopped thread: where it executes, the end of its stack, and the address of its thread data.
+uint64_t remote_pc(const RemoteThread *t);
+uint64_t remote_sp(const RemoteThread *t);
+uint64_t remote_thread_data(const RemoteThread *t);
+
+// The next two work on x86-64 and are refused elsewhere.
 // While it is stopped: a system call, by a thread that is stopped. False: it could not be made.
 // `*ret` is its result, -errno included.
 MUST_CHECK bool remote_syscall(Remote *r, long number, const uint64_t arg[6], long *ret,

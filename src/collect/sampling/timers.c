@@ -75,11 +75,7 @@ static HeapEntries entries_of(const SamplingOptions *options)
 static bool can_attach(const SamplingOptions *options)
 {
     const HeapEntries entries = entries_of(options);
-#if defined(__x86_64__)
     return heap_attach_can(&entries);
-#else
-    return false;
-#endif
 }
 
 // Of a static program, whose functions that allocate were found.
