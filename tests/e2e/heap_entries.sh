@@ -69,8 +69,14 @@ __attribute__((noinline)) static void uses(void) { for (int i = 0; i < 10; i++) 
 int main(void) { uses(); free(malloc(1)); return 0; }
 C
 mimalloc() { gcc -g -O1 -fno-builtin -o mi mi.c && record 0 -- ./mi && is 10 'blocks allocated' uses && is 500 'bytes allocated' uses && is 50 'bytes at end' uses && "$ASSAY" report --notes heap.assay | grep -q mimalloc; }
+# record --heap hooks them, too.
+with_time() {
+    "$ASSAY" record -q --heap -f -o heap.assay -- ./mi && "$ASSAY" export -f json --force -o heap.json heap.assay && is 10 'blocks allocated' uses && is 500 'bytes allocated' uses &&
+        "$ASSAY" report --notes heap.assay | grep -q mimalloc
+}
 check 'an allocator beside libc: its blocks count, and what it takes from libc does not count again' mimalloc
 sampled() { record 0 --sample 1 --alloc-fn pool_alloc:2 --free-fn pool_free:2 -- ./pool && is 1000 'blocks allocated' user && is 4000 'bytes at end' user; }
 gcc -g -O2 -o pool "$programs/heap_pool.c"
 check 'with --sample' sampled
+check 'record --heap hooks the allocator of the program, too' with_time
 finish

@@ -10,6 +10,7 @@
 #include "cli/heap/call_counts.h"
 #include "cli/heap/gate_names.h"
 #include "cli/heap/heap_gates.h"
+#include "cli/record/hooked_entries.h"
 #include "cli/record/record_parts.h"
 #include "cli/record/recorded_symbols.h"
 #include "cli/symbols.h"
@@ -109,11 +110,6 @@ static bool find_program(Heap *h, char **argv, int *status, Error *err)
     return record_check_program(&h->program, err);
 }
 
-static Str program_file(const Heap *h)
-{
-    return h->program.is_script ? h->program.interpreter : h->program.path;
-}
-
 static bool find_entries(Heap *h, Error *err)
 {
     Str folder, name = h->program.path;
@@ -124,20 +120,18 @@ static bool find_entries(Heap *h, Error *err)
                         "cannot record the heap under valgrind, which has its own malloc");
         return error_hint(err, "assay heap -- PROGRAM, without valgrind");
     }
-    if (!heap_entries_find(h->arena, program_file(h), &h->options->alloc_fns, &h->options->free_fns,
-                           &h->entries, err))
+    if (!heap_entries_find(h->arena, hooked_program_file(&h->program), &h->options->alloc_fns,
+                           &h->options->free_fns, &h->entries, err))
         return false;
     if (h->entries.is_go && h->program.is_static) {
         (void)error_set(err, ERROR_UNSUPPORTED,
                         "cannot record the heap of '%" STR_FMT "': Go's runtime allocates for it, "
                         "and has no malloc",
-                        STR_ARG(program_file(h)));
+                        STR_ARG(hooked_program_file(&h->program)));
         return error_hint(err, "let it write its own heap profile (pprof.WriteHeapProfile, or "
                                "/debug/pprof/heap), then: assay report PROFILE");
     }
-    if (h->entries.wire)
-        h->sampling.heap_entries =
-            bytes_over((const uint8_t *)h->entries.wire, sizeof(*h->entries.wire));
+    hooked_entries_set(&h->entries, &h->sampling);
     return true;
 }
 
@@ -167,31 +161,8 @@ static bool find_target(Heap *h, Error *err)
     h->entries = h->target.entries;
     h->program.path = h->target.object;
     h->sampling.heap_target = &h->target;
-    h->sampling.heap_entries =
-        bytes_over((const uint8_t *)h->entries.wire, sizeof(*h->entries.wire));
+    hooked_entries_set(&h->entries, &h->sampling);
     return true;
-}
-
-static void note_entries(const Heap *h, Profile *p)
-{
-    const HeapEntries *e = &h->entries;
-    bool names = e->allocator && !h->options->pid;
-    if (e->is_go)
-        profile_note(p, NOTE_WARNING, STR("go-heap"),
-                     "'%" STR_FMT "' is a Go program: what Go's runtime allocates is not in this "
-                     "recording, only the blocks of malloc; Go's own heap profile has the rest "
-                     "(pprof.WriteHeapProfile, which assay report reads)",
-                     STR_ARG(program_file(h)));
-    if (e->wire && !h->program.is_static)
-        profile_note(p, NOTE_INFO, STR("hooked-entries"),
-                     "%u functions of '%" STR_FMT "' are hooked at their entries%s%s",
-                     e->wire->count, STR_ARG(program_file(h)), names ? ": " : "",
-                     names ? e->allocator : "");
-    if (e->missed.len)
-        profile_note(p, NOTE_WARNING, STR("own-allocator"),
-                     "'%" STR_FMT "' has %s linked in, of which a function cannot be hooked: "
-                     "%" STR_FMT "; the blocks that it returns are not in this recording",
-                     STR_ARG(program_file(h)), e->allocator, STR_ARG(e->missed));
 }
 
 static HeapClock clock_of(const HeapOptions *o)
@@ -206,7 +177,7 @@ static HeapClock clock_of(const HeapOptions *o)
 static int finish(Heap *h, StoreWriter *writer, Profile *p, Sampling *sampling)
 {
     Error err = {0};
-    note_entries(h, p);
+    hooked_entries_note(p, &h->program, &h->entries, !h->options->pid);
     size_t own_notes = p->notes.key.len;
     symbols_resolve_recorded(h->arena, p, sampling, &h->options->debug_dirs, &h->sources, NULL);
     Str part = arena_str(h->arena, store_writer_part_path(writer));
@@ -247,8 +218,9 @@ static int run(Heap *h, StoreWriter *writer)
     bool is_counted = call_counts_stop(&h->calls, &calls, &err);
     if (status == STATUS_OK && !is_counted)
         status = cli_fail(&err);
-    if (status == STATUS_OK && !gate_names_check(h->arena, &h->options->gates, &profile,
-                                                 program_file(h), &h->options->debug_dirs, &err))
+    if (status == STATUS_OK &&
+        !gate_names_check(h->arena, &h->options->gates, &profile, hooked_program_file(&h->program),
+                          &h->options->debug_dirs, &err))
         status = cli_fail(&err);
     if (status == STATUS_OK &&
         !heap_gates_judge(&h->options->gates, &profile, &calls, &missed, &err))

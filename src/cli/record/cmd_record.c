@@ -13,6 +13,7 @@
 #include "cli/event_filters.h"
 #include "cli/record/confinement.h"
 #include "cli/record/flight.h"
+#include "cli/record/hooked_entries.h"
 #include "cli/record/record_events.h"
 #include "cli/record/record_parts.h"
 #include "cli/record/record_repeat.h"
@@ -263,6 +264,7 @@ typedef struct RecordSetup {
     CallPlan calls;
     Flight flight;
     Program program;
+    HeapEntries entries; // with --heap
     U32Vec pids, tids, cpus;
     Str output;
     Confinement confinement; // with sampling.confine, and for the names of a flight recorder
@@ -405,6 +407,19 @@ static bool find_program(RecordSetup *r, const RecordOptions *o, char **argv, in
     return record_check_program(&r->program, err);
 }
 
+// With --heap: finds an allocator of the command's own.
+static bool find_entries(RecordSetup *r, const RecordOptions *o, Error *err)
+{
+    static const StrVec none = {0};
+    if (!o->heap)
+        return true;
+    if (!heap_entries_find(r->arena, hooked_program_file(&r->program), &none, &none, &r->entries,
+                           err))
+        return false;
+    hooked_entries_set(&r->entries, &r->sampling);
+    return true;
+}
+
 static bool parse_setup(RecordSetup *r, const RecordOptions *o, bool command, Error *err)
 {
     SamplingOptions *s = &r->sampling;
@@ -521,6 +536,8 @@ static int finish_recording(RecordSetup *r, const RecordOptions *o, StoreWriter 
         confinement_enter(result->has_child);
     const SymboliseHelp *help = is_confined ? &r->confinement.help : NULL;
     int64_t before = os_process_cpu_ns();
+    if (o->heap)
+        hooked_entries_note(profile, &r->program, &r->entries, true);
     size_t own_notes = profile->notes.key.len;
     symbols_resolve_recorded(r->arena, profile, sampling, &o->debug_dirs, &r->sources, help);
     Str part = arena_str(r->arena, store_writer_part_path(writer));
@@ -617,7 +634,8 @@ static int record_once(Arena *arena, const RecordOptions *o, char **words, bool 
         status = cli_fail(&err);
     else if (!store_writer_open(r.output, &store, &writer, &err))
         status = cli_fail(&err);
-    else if ((command && !find_program(&r, o, words, &status, &err)) ||
+    else if ((command &&
+              !(find_program(&r, o, words, &status, &err) && find_entries(&r, o, &err))) ||
              !record_events_parse(r.arena, &o->events, &o->filters, r.program.path, &r.pids,
                                   &o->debug_dirs, &r.events, &err) ||
              !record_calls_parse(r.arena, &o->calls, o->key, r.program.path, &r.pids,
