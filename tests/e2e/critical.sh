@@ -72,4 +72,13 @@ END
 else
     skip 'marks' "no probes here: $(head -n 1 err.txt)"
 fi
+check 'a part of the run behind its end has no path' \
+    eval "assay report pipeline.assay --critical --time 1000..2000 >part.txt && grep -q '^no critical path: nothing is recorded in this part of ' part.txt"
+check 'a part that the end cuts is as long as what is recorded of it' python3 - <<'END'
+import json, subprocess
+def path(*time):
+    return json.loads(subprocess.run(["assay", "report", "pipeline.assay", "--critical", "--json", *time], stdout=subprocess.PIPE, check=True).stdout)
+whole, part = path(), path("--time", "0..1000")
+assert part["total_ns"] == whole["total_ns"], (part["total_ns"], whole["total_ns"])
+END
 finish

@@ -475,12 +475,10 @@ static bool find_span(const ReportOptions *o, const Report *r, CriticalSpan *ret
         return false;
     if (has_marks || ret->thread.v >= p->threads.end_ns.len)
         return true;
+    // What is chosen may begin before the thread or end after it.
     int64_t end = p->threads.end_ns.at[ret->thread.v];
-    if (s->to_ns != INT64_MAX)
-        ret->to_ns = s->to_ns;
-    else if (end != TIME_NONE)
-        ret->to_ns = end;
-    ret->from_ns = s->from_ns != INT64_MIN ? s->from_ns : 0;
+    ret->to_ns = MIN(end != TIME_NONE ? end : ret->to_ns, s->to_ns);
+    ret->from_ns = MIN(MAX(s->from_ns, INT64_C(0)), ret->to_ns);
     return true;
 }
 

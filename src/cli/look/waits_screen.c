@@ -199,9 +199,17 @@ void waits_add_table(StrBuf *out, const Profile *p, WaitBy by, size_t limit)
 
 void waits_add_critical(StrBuf *out, const Critical *c, const Profile *p, size_t limit)
 {
-    strbuf_add(out, STR("critical path of "));
+    if (c->lines.len == 0)
+        strbuf_add(out, STR("no critical path: nothing is recorded in this part of "));
+    else
+        strbuf_add(out, STR("critical path of "));
     strbuf_add_terminal(out, profile_text(p, p->threads.name.at[c->last.v]));
-    strbuf_printf(out, " %u: ", p->threads.tid.at[c->last.v]);
+    strbuf_printf(out, " %u", p->threads.tid.at[c->last.v]);
+    if (c->lines.len == 0) {
+        strbuf_add_char(out, '\n');
+        return;
+    }
+    strbuf_add(out, STR(": "));
     add_value(out, c->total_ns, STR("ns"));
     strbuf_printf(out,
                   " over %llu change%s of thread; a line's time is the most that its speed-up "
