@@ -198,7 +198,7 @@ habit() { # the hint for perf's two steps, run as it stands: then the second ste
 if [ -e /lib/x86_64-linux-gnu/libc.so.6 ]; then check 'perf probe says the one step, which works' habit; fi
 check 'also for a line with variables' eval '[ "$(hint -x ./plain -a "probes.c:32 len")" = "record -e '"'./plain:probes.c:32 len'"' -- CMD" ]'
 check 'for its lists' eval '[ "$(hint -x ./plain -F)" = "list ./plain" ]'
-check 'and for what is to be removed' eval 'assay probe --del malloc 2>&1 | grep -q "ends with its recording"'
+check 'and for what is to be removed' eval 'assay probe --del malloc 2>&1 | grep -q "is removed when its recording ends"'
 in_place() { # a program with a probe is the same file as before
     local before
     before=$(sha256sum probes)
