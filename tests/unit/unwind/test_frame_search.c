@@ -129,7 +129,8 @@ static void compare_all(bool by_index)
         fail_msg("%s", trouble);
     assert_true(c.modules >= 1);
     assert_true(c.addresses > 1000);
-    assert_true(c.without < c.addresses / 5); // PLT stubs, padding, data between functions
+    // PLT stubs, padding, data between functions: 31 % on aarch64, less on x86-64.
+    assert_true(c.without < c.addresses / 2);
 }
 
 static void every_module_of_this_process_gives_the_rules_of_its_table(void **state)
