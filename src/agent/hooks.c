@@ -200,7 +200,7 @@ static bool loads_nothing(const char *path)
     union {
         Elf64_Ehdr e;
         uint8_t bytes[1024];
-    } head;
+    } head = {.e = {.e_ident = {0}}};
     int fd = sys_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     long n = fd >= 0 ? SYS4(SYS_pread64, fd, &head, sizeof(head), 0) : -1;
     sys_close(fd);
