@@ -270,6 +270,20 @@ static void look_for_program(const char *name)
     }
 }
 
+// Finds the functions behind the next ones. Constructors of the program's libraries call these
+// before ours has run.
+static void find_executors(void)
+{
+    if (hooks.spawnp)
+        return;
+    hooks.execv = (Execute *)next("execv");
+    hooks.execvp = (Execute *)next("execvp");
+    hooks.execve = (ExecuteWith *)next("execve");
+    hooks.execvpe = (ExecuteWith *)next("execvpe");
+    hooks.spawn = (Spawn *)next("posix_spawn");
+    hooks.spawnp = (Spawn *)next("posix_spawnp");
+}
+
 static int no_function(void)
 {
     if (__errno_location)
@@ -279,24 +293,28 @@ static int no_function(void)
 
 AGENT_EXPORT int execv(const char *path, char *const arguments[])
 {
+    find_executors();
     look_at_program(path);
     return hooks.execv ? hooks.execv(path, arguments) : no_function();
 }
 
 AGENT_EXPORT int execve(const char *path, char *const arguments[], char *const variables[])
 {
+    find_executors();
     look_at_program(path);
     return hooks.execve ? hooks.execve(path, arguments, variables) : no_function();
 }
 
 AGENT_EXPORT int execvp(const char *name, char *const arguments[])
 {
+    find_executors();
     look_for_program(name);
     return hooks.execvp ? hooks.execvp(name, arguments) : no_function();
 }
 
 AGENT_EXPORT int execvpe(const char *name, char *const arguments[], char *const variables[])
 {
+    find_executors();
     look_for_program(name);
     return hooks.execvpe ? hooks.execvpe(name, arguments, variables) : no_function();
 }
@@ -306,6 +324,7 @@ AGENT_EXPORT int posix_spawn(pid_t *ret, const char *path,
                              const posix_spawnattr_t *attributes, char *const arguments[],
                              char *const variables[])
 {
+    find_executors();
     look_at_program(path);
     return hooks.spawn ? hooks.spawn(ret, path, actions, attributes, arguments, variables) : ENOSYS;
 }
@@ -315,6 +334,7 @@ AGENT_EXPORT int posix_spawnp(pid_t *ret, const char *name,
                               const posix_spawnattr_t *attributes, char *const arguments[],
                               char *const variables[])
 {
+    find_executors();
     look_for_program(name);
     return hooks.spawnp ? hooks.spawnp(ret, name, actions, attributes, arguments, variables)
                         : ENOSYS;
@@ -416,12 +436,7 @@ static void hooks_init(void)
     hooks.process_mask = (SetMask *)next("sigprocmask");
     hooks.action = (SetAction *)next("sigaction");
     hooks.close_module = (CloseModule *)next("dlclose");
-    hooks.execv = (Execute *)next("execv");
-    hooks.execvp = (Execute *)next("execvp");
-    hooks.execve = (ExecuteWith *)next("execve");
-    hooks.execvpe = (ExecuteWith *)next("execvpe");
-    hooks.spawn = (Spawn *)next("posix_spawn");
-    hooks.spawnp = (Spawn *)next("posix_spawnp");
+    find_executors();
     hooks.has_end_key = pthread_key_create && pthread_setspecific &&
                         pthread_key_create(&hooks.end_key, at_thread_end) == 0;
     if (__register_atfork)

@@ -88,4 +88,32 @@ setuid_program() {
     [ $? -eq 1 ] && grep -q 'set-uid' err || { cat err; return 1; }
 }
 [ "$(id -u)" -ne 0 ] && check 'a set-uid program is refused with the reason' setuid_program
+# A constructor of a library of the program runs before the agent's.
+cat >early.c <<'C'
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+__attribute__((constructor)) static void begin(void)
+{
+    char *words[] = {"sh", "-c", "echo executed", NULL};
+    pid_t child;
+    int status = -1, rc = posix_spawnp(&child, "true", NULL, NULL, words, environ);
+    if (rc == 0)
+        waitpid(child, &status, 0);
+    printf("%d %d\n", rc, status);
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        execv("/bin/sh", words);
+        _exit(1);
+    }
+    waitpid(child, &status, 0);
+}
+int answer(void) { return 0; }
+C
+echo 'int answer(void); int main(void) { return answer(); }' >starts_late.c
+gcc -shared -fPIC -o libearly.so early.c && gcc -o starts_late starts_late.c ./libearly.so || exit 1
+check 'a constructor that starts programs before the agent is there is not disturbed' \
+    test "$("$ASSAY" heap -q -f -o early.assay -- ./starts_late 2>&1)" = $'0 0\nexecuted'
 finish

@@ -136,7 +136,6 @@ HitCopies *hit_copies_load(const EventSet *set, const uint64_t *periods, Error *
                      .periods = periods,
                      .event_count = set->events.len};
     h->wrong = heap_alloc(HIT_COPY_THREADS);
-    memset(h->wrong, 0, HIT_COPY_THREADS);
     bool ok = make_maps(set, types, h, err) && load_programs(types, h, err);
     bpf_types_close(types);
     if (ok)

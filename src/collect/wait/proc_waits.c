@@ -18,6 +18,16 @@
 #define MACHINE_ARCH UNWIND_AARCH64
 #endif
 
+// Perf's numbers of registers: the frame pointer, the stack pointer, the instruction pointer, and
+// those with the arguments of a system call.
+#if defined(__x86_64__)
+enum { FRAME = 6, SP = 7, PC = 8 };
+static const uint8_t argument_regs[PROC_ARGS] = {5, 4, 3, 18, 16, 17};
+#else
+enum { FRAME = 29, SP = 31, PC = 32 };
+static const uint8_t argument_regs[PROC_ARGS] = {0, 1, 2, 3, 4, 5};
+#endif
+
 typedef struct Life {
     ProcLife life;
     ThreadId thread;
@@ -169,12 +179,6 @@ static uint64_t signature_of(const ProcWait *wait, const CodeRanges *code)
 static StackCut unwind(Consumer *c, const ProcWait *wait, const uint64_t *regs,
                        uint64_t frame_pointer, StackId *ret)
 {
-    // The numbers of perf's registers.
-#if defined(__x86_64__)
-    enum { FRAME = 6, SP = 7, PC = 8 };
-#else
-    enum { FRAME = 29, SP = 31, PC = 32 };
-#endif
     CopiedStack s = {.pid = wait->pid,
                      .tid = wait->tid,
                      .regs_mask = 1ull << SP | 1ull << PC,
@@ -188,10 +192,9 @@ static StackCut unwind(Consumer *c, const ProcWait *wait, const uint64_t *regs,
 #if defined(__x86_64__)
     // Arguments are in registers: the C library's vfork keeps its return address in one, because
     // the child overwrites the place where it stood.
-    static const uint8_t numbers[PROC_ARGS] = {5, 4, 3, 18, 16, 17};
     for (size_t i = 0; i < PROC_ARGS && wait->call != WAIT_NO_CALL; i++) {
-        s.regs_mask |= 1ull << numbers[i];
-        s.regs[numbers[i]] = wait->args[i];
+        s.regs_mask |= 1ull << argument_regs[i];
+        s.regs[argument_regs[i]] = wait->args[i];
     }
 #endif
     if (frame_pointer) {
@@ -502,13 +505,6 @@ static uint32_t call_of(ProcWaits *s, const PerfRecord *r, uint64_t pc)
 
 void proc_waits_stack(Waiting *w, Consumer *c, const PerfRecord *r)
 {
-#if defined(__x86_64__)
-    enum { SP = 7, PC = 8, ARGS = 6 };
-    static const uint8_t numbers[ARGS] = {5, 4, 3, 18, 16, 17};
-#else
-    enum { SP = 31, PC = 32, ARGS = 6 };
-    static const uint8_t numbers[ARGS] = {0, 1, 2, 3, 4, 5};
-#endif
     const PerfSample *s = r->u.sample;
     Away *a = need_away(w->sampled, consumer_thread(c, r->pid, r->tid), r->tid);
     drop_held(a);
@@ -521,8 +517,8 @@ void proc_waits_stack(Waiting *w, Consumer *c, const PerfRecord *r)
                      .sp = s->regs[SP],
                      .pc = s->regs[PC],
                      .stack_len = (uint32_t)MIN(s->stack.len, (size_t)PROC_STACK_BYTES)};
-    for (size_t i = 0; i < ARGS; i++)
-        wait.args[i] = s->regs[numbers[i]];
+    for (size_t i = 0; i < PROC_ARGS; i++)
+        wait.args[i] = s->regs[argument_regs[i]];
     if (wait.call != WAIT_NO_CALL) {
         wait.stack = (uint8_t *)(uintptr_t)s->stack.ptr;
         name_left(w, c, &a->left, &wait, s->regs);
